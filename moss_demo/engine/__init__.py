@@ -1,0 +1,1 @@
+"""All that touches the model, the device or an audio file."""

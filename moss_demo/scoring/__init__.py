@@ -1,0 +1,1 @@
+"""Pure measures over transcripts: text errors, speaker errors and the parity verdict."""

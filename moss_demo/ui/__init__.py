@@ -1,0 +1,1 @@
+"""The Gradio page: layout, wiring and pure presenters over the engine's stream."""
