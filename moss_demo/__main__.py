@@ -1,0 +1,78 @@
+"""`python -m moss_demo COMMAND`: the command line.
+
+Each command is a module with `add_arguments(parser)` and `run(arguments) -> int`. Only the chosen
+one is imported, since some need a model library and some do not. Exit status 0, or 2 with one line
+on standard error for input that a person can mend.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from moss_demo import __version__
+from moss_demo.errors import MossDemoError
+
+COMMANDS = {
+    "transcribe": "turn a recording into a diarized transcript",
+    "parse": "read raw model text and print its segments as JSON",
+    "convert": "turn a saved transcript into another format",
+    "info": "print versions, devices, checkpoints and caches",
+    "download": "fetch published weights into the Hugging Face cache",
+}
+INPUT_ERROR = 2
+INTERRUPTED = 130
+
+
+def build_parser(command: str | None = None) -> tuple[argparse.ArgumentParser, ModuleType | None]:
+    """Build the parser; only the arguments of `command` are filled in.
+
+    Returns:
+        The parser and the module of `command`, or None when there is no such command.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m moss_demo",
+        description="Transcribe and diarize recordings with MOSS-Transcribe-Diarize.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chosen = None
+    for name, summary in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=summary, description=summary.capitalize())
+        if name == command:
+            chosen = importlib.import_module(f"moss_demo.commands.{name}")
+            chosen.add_arguments(subparser)
+    return parser, chosen
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Args:
+        arguments: words after the program's name, or None for those of the process.
+
+    Returns:
+        The exit status.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = next((word for word in words if word in COMMANDS), None)
+    parser, module = build_parser(command)
+    parsed = parser.parse_args(words)
+    if module is None:
+        parser.error("choose a command")
+    try:
+        return int(module.run(parsed))
+    except MossDemoError as error:
+        print(f"{parser.prog} {parsed.command}: {error}", file=sys.stderr)
+        return INPUT_ERROR
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return INTERRUPTED
+
+
+if __name__ == "__main__":
+    sys.exit(main())

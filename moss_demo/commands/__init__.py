@@ -1,0 +1,1 @@
+"""The commands of `python -m moss_demo`: one module each, imported only when it is used."""

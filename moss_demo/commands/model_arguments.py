@@ -1,0 +1,48 @@
+"""The arguments that every command with a model shares, and the engine they name."""
+
+import argparse
+
+from moss_demo.engine.checkpoints import KNOWN
+from moss_demo.engine.config import (
+    DecodePath,
+    EngineConfig,
+    Precision,
+    choose_device,
+    choose_precision,
+)
+from moss_demo.settings import Settings
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add `--model`, `--precision`, `--device` and `--decode`."""
+    group = parser.add_argument_group("model")
+    group.add_argument(
+        "--model",
+        metavar="NAME|DIR",
+        help=f"{', '.join(KNOWN)}, or a checkpoint folder (default: auto, the published "
+        "checkpoint when it is in the cache, else tiny)",
+    )
+    group.add_argument(
+        "--precision",
+        choices=[*Precision],
+        help="number format (default: bf16 on CUDA, fp32 on a CPU)",
+    )
+    group.add_argument("--device", help="cpu, cuda or cuda:N (default: a GPU when there is one)")
+    group.add_argument(
+        "--decode", choices=[*DecodePath], default=DecodePath.REFERENCE, help="decode path"
+    )
+
+
+def engine_config(arguments: argparse.Namespace, settings: Settings) -> EngineConfig:
+    """Name the engine that the arguments ask for.
+
+    Raises:
+        DeviceError: the device is not there.
+    """
+    device = choose_device(arguments.device)
+    return EngineConfig(
+        checkpoint=arguments.model or settings.model,
+        device=device,
+        precision=choose_precision(arguments.precision, device),
+        decode=DecodePath(arguments.decode),
+    )

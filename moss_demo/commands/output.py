@@ -1,0 +1,42 @@
+"""Where the text of a command goes and where it comes from."""
+
+import sys
+from pathlib import Path
+
+from moss_demo.errors import TranscriptError
+
+MAX_TEXT_BYTES = 64 << 20
+"""A transcript of days is smaller; more is some other file."""
+
+
+def write_output(text: str, path: Path | None) -> None:
+    """Write text to a file, or to standard output when there is none.
+
+    Raises:
+        TranscriptError: the file cannot be written.
+    """
+    if path is None:
+        sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
+        sys.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+        return
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise TranscriptError(f"{path} cannot be written ({error.strerror}).") from error
+
+
+def read_text(source: str) -> str:
+    """Read a UTF-8 file, or standard input for `-`; damaged characters become U+FFFD.
+
+    Raises:
+        TranscriptError: the file is missing, unreadable or far too large for a transcript.
+    """
+    if source == "-":
+        return sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", errors="replace")
+    path = Path(source)
+    try:
+        if path.stat().st_size > MAX_TEXT_BYTES:
+            raise TranscriptError(f"{path} is too large for a transcript; name a text file.")
+        return path.read_bytes().decode("utf-8", errors="replace")
+    except OSError as error:
+        raise TranscriptError(f"{path} cannot be read ({error.strerror}).") from error

@@ -1,0 +1,86 @@
+"""Audio embeddings of a recording, in micro-batches of 30 s chunks. Knows nothing of prompts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+import torch
+from transformers import MossTranscribeDiarizeFeatureExtractor
+
+from moss_demo.domain.audio import AudioClip
+from moss_demo.engine.loading import Loaded
+from moss_demo.engine.prompting import CHUNK_SAMPLES
+
+MICRO_BATCH_CHUNKS = 8
+"""Chunks a forward pass of the encoder: four minutes of sound, a few hundred MB of activations on
+the full-size model whatever the length of the recording."""
+
+
+@dataclass(slots=True)
+class EncodedAudio:
+    """Audio embeddings that grow batch by batch, with the time each part took.
+
+    Attributes:
+        parts: tensors of shape (audio tokens of the batch, hidden size of the decoder).
+        features_s: seconds spent on log-mel spectrograms.
+        encoder_s: seconds spent in encoder and projector.
+    """
+
+    parts: list[torch.Tensor]
+    features_s: float = 0.0
+    encoder_s: float = 0.0
+
+    def embeddings(self) -> torch.Tensor:
+        """Return all embeddings, shape (audio tokens, hidden size)."""
+        return torch.cat(self.parts)
+
+
+def encode_batches(loaded: Loaded, clip: AudioClip) -> Iterator[EncodedAudio]:
+    """Encode a clip batch by batch; the same growing value is handed out after each.
+
+    The caller may stop between batches. Chunks are independent of each other: a spectrogram is
+    normalized within its own 30 s.
+    """
+    encoded = EncodedAudio([])
+    batch_samples = MICRO_BATCH_CHUNKS * CHUNK_SAMPLES
+    for first in range(0, clip.samples.size, batch_samples):
+        started_at = perf_counter()
+        features, mask = _log_mel(
+            loaded.processor.feature_extractor, clip.samples[first : first + batch_samples]
+        )
+        features_at = perf_counter()
+        encoded.parts.append(_encode(loaded, features, mask))
+        encoded.features_s += features_at - started_at
+        encoded.encoder_s += perf_counter() - features_at
+        yield encoded
+
+
+def _log_mel(
+    extractor: MossTranscribeDiarizeFeatureExtractor, samples: np.ndarray
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return log-mel features (chunks, mels, 3000) and the mask of valid frames (chunks, 3000)."""
+    batch = extractor(
+        samples, sampling_rate=extractor.sampling_rate, return_tensors="pt", device="cpu"
+    )
+    return batch["input_features"], batch["input_features_mask"]
+
+
+@torch.inference_mode()
+def _encode(loaded: Loaded, features: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return projected embeddings of valid frames, shape (audio tokens, hidden size)."""
+    model = loaded.model
+    output = model.model.get_audio_features(
+        input_features=features.to(model.device, model.dtype),
+        input_features_mask=mask.to(model.device),
+        padding_mask=None,
+    )
+    embeddings: torch.Tensor = output.pooler_output
+    synchronize(embeddings.device)
+    return embeddings
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until the device has done what was asked, so that a clock read means something."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -1,0 +1,145 @@
+"""Turns a checkpoint into a model and a processor. Never runs code that ships with weights.
+
+The publisher's layout differs from the native one in the names of its tensors, in one key of its
+configuration and in its processor files; each difference is handled here and nowhere else.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import (
+    GenerationConfig,
+    MossTranscribeDiarizeConfig,
+    MossTranscribeDiarizeFeatureExtractor,
+    MossTranscribeDiarizeForConditionalGeneration,
+    MossTranscribeDiarizeProcessor,
+    Qwen2Tokenizer,
+)
+
+from moss_demo.engine.checkpoints import TINY_DIR, Checkpoint, Layout, read_json
+from moss_demo.errors import CheckpointError
+
+ATTENTION = "sdpa"
+"""Passed explicitly: left to itself the library may fall back to an attention whose memory grows
+with the square of the length."""
+
+ORIGINAL_TO_NATIVE = {
+    r"^model\.whisper_encoder\.": "model.audio_tower.",
+    r"^model\.vq_adaptor\.layers\.0\.": "model.multi_modal_projector.linear_1.",
+    r"^model\.vq_adaptor\.layers\.2\.": "model.multi_modal_projector.linear_2.",
+    r"^model\.vq_adaptor\.layers\.3\.": "model.multi_modal_projector.norm.",
+}
+"""Tensor names of the publisher's code, as patterns, with what the native classes call them."""
+
+DERIVED_KEYS = ("adaptor_input_dim", "auto_map", "architectures")
+"""Keys of the publisher's configuration that the native one derives or must not obey."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model ready to run, with what belongs to it.
+
+    Attributes:
+        model: weights on their device, in evaluation mode.
+        processor: tokenizer, feature extractor and chat template.
+        generation: end and padding tokens.
+    """
+
+    model: MossTranscribeDiarizeForConditionalGeneration
+    processor: MossTranscribeDiarizeProcessor
+    generation: GenerationConfig
+
+
+def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
+    """Load a checkpoint onto a device.
+
+    Args:
+        checkpoint: what to load.
+        dtype: type of every weight.
+        device: torch device that holds the weights.
+
+    Raises:
+        CheckpointError: a tensor is missing, unknown or of another shape, or a file is unusable.
+    """
+    if checkpoint.folder is None:
+        processor = MossTranscribeDiarizeProcessor.from_pretrained(TINY_DIR)
+        return Loaded(build_synthetic(dtype, device), processor, GenerationConfig())
+    try:
+        model = _load_model(checkpoint.folder, checkpoint.layout, dtype)
+        processor = _load_processor(checkpoint.folder, checkpoint.layout)
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise
+        raise CheckpointError(
+            f"{checkpoint.name} cannot be loaded: one of its files is damaged or belongs to another "
+            f"model ({type(error).__name__}); copy the checkpoint again."
+        ) from error
+    return Loaded(model.to(device).eval(), processor, model.generation_config)
+
+
+def build_synthetic(dtype: torch.dtype, device: str) -> MossTranscribeDiarizeForConditionalGeneration:
+    """Build the published architecture with random weights: right for timing, not for words."""
+    with torch.device(device):
+        model = MossTranscribeDiarizeForConditionalGeneration._from_config(
+            MossTranscribeDiarizeConfig(), dtype=dtype, attn_implementation=ATTENTION
+        )
+    return model.eval()
+
+
+def _load_model(
+    folder: Path, layout: Layout, dtype: torch.dtype
+) -> MossTranscribeDiarizeForConditionalGeneration:
+    model, report = MossTranscribeDiarizeForConditionalGeneration.from_pretrained(
+        folder,
+        config=_config(folder),
+        key_mapping=ORIGINAL_TO_NATIVE if layout is Layout.ORIGINAL else None,
+        dtype=dtype,
+        attn_implementation=ATTENTION,
+        output_loading_info=True,
+        local_files_only=True,
+        use_safetensors=True,
+    )
+    _refuse_partial_load(folder, report)
+    return model
+
+
+def _refuse_partial_load(folder: Path, report: dict[str, Any]) -> None:
+    """Fail when any tensor was left random, unused or cut; the library itself only prints that."""
+    for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
+        names = sorted(str(name) for name in report.get(kind, ()))
+        if names:
+            raise CheckpointError(
+                f"{folder} does not hold this model: {len(names)} {kind.replace('_', ' ')} "
+                f"(first: {names[0]}); use a complete checkpoint of MOSS-Transcribe-Diarize."
+            )
+
+
+def _config(folder: Path) -> MossTranscribeDiarizeConfig:
+    values = read_json(folder / "config.json")
+    kept = {key: value for key, value in values.items() if key not in DERIVED_KEYS}
+    return MossTranscribeDiarizeConfig.from_dict(kept)
+
+
+def _load_processor(folder: Path, layout: Layout) -> MossTranscribeDiarizeProcessor:
+    if layout is Layout.NATIVE:
+        return MossTranscribeDiarizeProcessor.from_pretrained(folder, local_files_only=True)
+    settings = read_json(folder / "processor_config.json")
+    template = folder / "chat_template.jinja"
+    return MossTranscribeDiarizeProcessor(
+        MossTranscribeDiarizeFeatureExtractor.from_pretrained(folder, local_files_only=True),
+        Qwen2Tokenizer.from_pretrained(folder, local_files_only=True, padding_side="left"),
+        chat_template=template.read_text(encoding="utf-8") if template.is_file() else None,
+        audio_tokens_per_second=settings.get("audio_tokens_per_second", 12.5),
+        audio_merge_size=settings.get("audio_merge_size", 4),
+        time_marker_every_seconds=_time_marker_s(settings),
+    )
+
+
+def _time_marker_s(settings: dict[str, object]) -> int:
+    """Return the stride of time markers in seconds, 0 when the checkpoint has none."""
+    if settings.get("enable_time_marker") is False:
+        return 0
+    stride_s = settings.get("time_marker_every_seconds", 5)
+    return int(stride_s) if isinstance(stride_s, (int, float)) else 5

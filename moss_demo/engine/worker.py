@@ -1,0 +1,51 @@
+"""Runs push-style work on a thread of its own and hands its events out as an iterator.
+
+The iterator may be stepped from any thread and closed at any time. Closing only raises a flag: it
+never blocks, since a web server closes iterators on the thread that serves everybody. The work
+sees the flag at its next step and lets go of the device when the device is idle.
+"""
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+T = TypeVar("T")
+
+Emit = Callable[[T], None]
+IsStopped = Callable[[], bool]
+
+_END = object()
+
+
+def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Iterator[T]:
+    """Run `work(emit, is_stopped)` and yield what it emits; its exception is raised here.
+
+    The queue between the two has no bound, so a slow reader never holds the device.
+    """
+    events: queue.SimpleQueue[object] = queue.SimpleQueue()
+    stopped = threading.Event()
+
+    def run() -> None:
+        try:
+            work(events.put, stopped.is_set)
+        except BaseException as error:  # handed to the reader, whatever it is
+            events.put(_Raised(error))
+        finally:
+            events.put(_END)
+
+    threading.Thread(target=run, name="moss-demo-run", daemon=True).start()
+    try:
+        while (event := events.get()) is not _END:
+            if isinstance(event, _Raised):
+                raise event.error
+            yield event  # type: ignore[misc]  # the queue holds T, _Raised and _END only
+    finally:
+        stopped.set()
+
+
+class _Raised:
+    """An exception on its way to the reader."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
