@@ -8,10 +8,11 @@ from enum import StrEnum
 class SegmentFlag(StrEnum):
     """What the parser could not read as written; the text itself is always kept."""
 
-    PREAMBLE = "preamble"
-    END_BEFORE_START = "end_before_start"
-    NEGATIVE_START = "negative_start"
-    OPEN_END = "open_end"
+    PREAMBLE = "preamble"  # stands before the first header, so nothing is known of it
+    END_BEFORE_START = "end_before_start"  # the end was moved to the start
+    NEGATIVE_START = "negative_start"  # the start was moved to 0
+    LABEL_REPLACED = "label_replaced"  # an earlier label had no words before this one came
+    OPEN_END = "open_end"  # no end was written
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,16 @@ class Segment:
         if self.start is None or self.end is None:
             return None
         return self.end - self.start
+
+    def marked(self) -> str:
+        """Write the segment in the model's own form, `[start][Sxx]text[end]`.
+
+        What is unknown is left out; blanks inside the text, line breaks included, become one.
+        """
+        start = "" if self.start is None else f"[{self.start:.2f}]"
+        end = "" if self.end is None else f"[{self.end:.2f}]"
+        speaker = "" if self.speaker is None else f"[{self.speaker}]"
+        return f"{start}{speaker}{' '.join(self.text.split())}{end}"
 
 
 @dataclass(frozen=True, slots=True)
