@@ -29,6 +29,7 @@ DURATIONS = st.one_of(st.none(), st.floats(0, 3000))
 
 
 def read(transcript: Transcript) -> list[dict[str, Any]]:
+    """Return the segments in the form of the vectors."""
     return [
         {"start": s.start, "end": s.end, "speaker": s.speaker, "text": s.text}
         for s in transcript.segments
@@ -36,10 +37,12 @@ def read(transcript: Transcript) -> list[dict[str, Any]]:
 
 
 def spoken(text: str, duration_s: float | None = None) -> list[tuple[Any, ...]]:
+    """Return times, speaker and text of each segment."""
     return [(s.start, s.end, s.speaker, s.text) for s in parse(text, duration_s).segments]
 
 
 def stream(chunks: list[Any], duration_s: float | None = None) -> tuple[tuple[Segment, ...], bool]:
+    """Return the segments of a stream, and whether it was complete."""
     parser = TranscriptParser(duration_s)
     segments: tuple[Segment, ...] = ()
     for chunk in chunks:
@@ -49,11 +52,13 @@ def stream(chunks: list[Any], duration_s: float | None = None) -> tuple[tuple[Se
 
 
 def cut(text: Any, cuts: list[int]) -> list[Any]:
+    """Return the pieces of a text or of bytes, cut at the given places."""
     places = sorted(place % (len(text) + 1) for place in cuts)
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
 
 
 def is_subsequence(short: str, long: str) -> bool:
+    """Tell whether the characters of one text stand in the other in the same order."""
     letters = iter(long)
     return all(letter in letters for letter in short)
 
