@@ -22,7 +22,8 @@ def unmarked(segments: tuple[Segment, ...]) -> Iterator[Diagnostic]:
         yield Diagnostic(
             DiagnosticKind.NO_TIMES,
             "The model wrote speakers but no times, so nothing can be placed on the timeline and "
-            "exports spread the text evenly. Run again with a prompt that asks for time stamps.",
+            "exports spread the text over the recording. Run again with a prompt that asks for "
+            "time stamps.",
         )
     else:
         yield from _missing_times(segments)

@@ -1,5 +1,6 @@
 """Finds loops: a decoder that writes the same again and again. Knows nothing of why."""
 
+import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ SAME_CHARACTERS = 20
 """As many equal characters in a row are noise of the arithmetic and no speech."""
 
 
+_SAME_CHARACTER = re.compile(rf"(.)\1{{{SAME_CHARACTERS - 1},}}", re.DOTALL)
 _ADVICE = "The model may have been caught in a loop: listen there, and run again with sampling."
 
 
@@ -109,11 +111,14 @@ def _compressible(segments: tuple[Segment, ...], known: set[int]) -> tuple[tuple
 def compression_ratio(text: str) -> float:
     """Return how many times smaller zlib makes the text, 0 for an empty one.
 
-    Characters are numbered first, one byte each: in UTF-8 an Arabic or Hindi sentence would shrink
-    like a loop because most of its bytes only say which script it is.
+    Beyond ASCII, characters are numbered first, one byte each: in UTF-8 an Arabic or Hindi sentence
+    would shrink like a loop because most of its bytes only say which script it is.
     """
-    numbers = {character: number for number, character in enumerate(dict.fromkeys(text))}
-    data = bytes(numbers[character] % 256 for character in text)
+    if text.isascii():
+        data = text.encode()
+    else:
+        numbers = {character: number % 256 for number, character in enumerate(dict.fromkeys(text))}
+        data = bytes(map(numbers.__getitem__, text))
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
@@ -121,9 +126,8 @@ def _single_character(segments: tuple[Segment, ...]) -> tuple[tuple[int, ...], s
     """Return the segments with one character over and over, and that character."""
     found = {}
     for index, segment in enumerate(segments):
-        for character, group in groupby("".join(segment.text.split())):
-            if sum(1 for _ in group) >= SAME_CHARACTERS:
-                found[index] = character
+        if run := _SAME_CHARACTER.search("".join(segment.text.split())):
+            found[index] = run.group(1)
     return tuple(found), next(iter(found.values()), "")
 
 
