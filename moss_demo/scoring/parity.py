@@ -101,7 +101,7 @@ class _GateRules:
         if order is None or order == emitted.order:
             return emitted
         ordered = self._judge(reference, candidate, rules, order)
-        return ordered if len(ordered.reasons) < len(emitted.reasons) else emitted
+        return min(emitted, ordered, key=_explained)
 
     def _judge(
         self, reference: Transcript, candidate: Transcript, rules: TextRules, order: Sequence[int]
@@ -122,6 +122,11 @@ class _GateRules:
             Reason.DRIFT: comparison.words_equal and drift_ms > self.max_drift_ms,
         }
         return [reason for reason, holds in found.items() if holds]
+
+
+def _explained(judged: _Judged) -> tuple[bool, int]:
+    """Rank comparisons of the same transcripts: equal words first, then the fewest reasons."""
+    return not judged.comparison.words_equal, len(judged.reasons)
 
 
 def _verdict(
