@@ -60,12 +60,14 @@ class Unwrapper:
     def _without_tokens(self, text: str) -> str:
         text = self._held + text
         self._held = ""
-        if "<" in text:
-            text = _SPECIAL_TOKEN.sub("", text)
-            last = text.rfind("<")
-            if last >= 0 and _TOKEN_FRAGMENT.fullmatch(text, last):
-                text, self._held = text[:last], text[last:]
-        return text.replace(_BYTE_ORDER_MARK, "")
+        kept, at = [], 0
+        for found in _SPECIAL_TOKEN.finditer(text):
+            kept.append(text[at : found.start()])
+            at = found.end()
+        last = text.rfind("<", at)  # a token that was removed joins nothing around it
+        if last >= 0 and _TOKEN_FRAGMENT.fullmatch(text, last):
+            text, self._held = text[:last], text[last:]
+        return "".join([*kept, text[at:]]).replace(_BYTE_ORDER_MARK, "")
 
 
 class _LeadIn:

@@ -238,6 +238,7 @@ def test_long_degenerate_text_takes_linear_work(text: str) -> None:
         ("[0.0][S01]a[12345678", [(0.0, None, "S01", "a[12345678")]),
         ("[0.0][S01]a[1.0]<|im_e", [(0.0, 1.0, "S01", "a")]),
         ("[0.0][S01]a <", [(0.0, None, "S01", "a <")]),
+        ("[0.0][S01]a <|b<|im_end|>", [(0.0, None, "S01", "a <|b")]),
     ],
 )  # fmt: skip
 def test_neighbours(text: str, expected: list[tuple[Any, ...]]) -> None:
