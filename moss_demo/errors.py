@@ -27,7 +27,3 @@ class DeviceError(MossDemoError):
 
 class TranscriptError(MossDemoError):
     """A transcript file cannot be read or cannot be written in the wanted format."""
-
-
-class Cancelled(MossDemoError):
-    """The person stopped a download or a load before it ended."""

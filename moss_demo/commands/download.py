@@ -1,4 +1,4 @@
-"""`download`: published weights into the Hugging Face cache, with a progress bar; Ctrl-C cancels."""
+"""`download`: published weights into the Hugging Face cache; Ctrl-C cancels."""
 
 import argparse
 import sys

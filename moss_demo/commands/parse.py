@@ -5,6 +5,7 @@ import json
 
 from moss_demo.commands.output import read_text, write_output
 from moss_demo.domain.diagnostics import diagnose_transcript
+from moss_demo.domain.exports import transcript_record
 from moss_demo.domain.parser import parse
 from moss_demo.errors import RequestError
 
@@ -22,22 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.duration is not None and not 0 < arguments.duration < float("inf"):
         raise RequestError("--duration must be a positive number of seconds.")
     transcript = parse(read_text(arguments.file), arguments.duration)
-    answer = {
-        "segments": [
-            {
-                "start": segment.start,
-                "end": segment.end,
-                "speaker": segment.speaker,
-                "text": segment.text,
-                "flags": list(segment.flags),
-            }
-            for segment in transcript.segments
-        ],
-        "complete": transcript.complete,
-        "warnings": [
-            {"kind": d.kind, "message": d.message, "segments": list(d.segments)}
-            for d in diagnose_transcript(transcript, arguments.duration)
-        ],
-    }
+    warnings = diagnose_transcript(transcript, arguments.duration)
+    answer = transcript_record(transcript, warnings)
     write_output(json.dumps(answer, ensure_ascii=False), None)
     return 0

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             name=request.clip.name,
             duration_s=request.clip.duration_s,
             run=finished,
+            figures=asdict(info),
         )
         write_output(text, arguments.output)
     _report(request.clip, finished, info, figures)
@@ -109,7 +111,7 @@ def _follow(
 
 def _advance(state: Run, event: Event, prints_segments: bool) -> Run:
     if prints_segments and isinstance(event, SegmentDone):
-        print(segment_line(event.segment), flush=True)
+        print(event.segment.marked(), flush=True)
     return advance(state, event)
 
 
@@ -117,12 +119,11 @@ def _report(
     clip: AudioClip, finished: Run, info: EngineInfo, figures: tuple[tuple[str, str], ...]
 ) -> None:
     """Print what ran, what to know about it and how long it took."""
-    say = lambda line: print(line, file=sys.stderr)  # noqa: E731  # three lines of one kind
-    say(f"{info.checkpoint} · {info.precision} · {info.device} · attention {info.attention}")
-    if info.checkpoint == TINY:
-        say(TINY_LIMITS)
-    for sentence in clip.warnings:
-        say(f"warning: {sentence}")
-    for diagnostic in diagnose(finished):
-        say(f"warning: {diagnostic.message}")
-    say(" · ".join(f"{label} {value}" for label, value in figures))
+    sentences = (*clip.warnings, *(diagnostic.message for diagnostic in diagnose(finished)))
+    lines = [
+        f"{info.checkpoint} · {info.precision} · {info.device} · attention {info.attention}",
+        *([TINY_LIMITS] if info.checkpoint == TINY else []),
+        *(f"warning: {sentence}" for sentence in sentences),
+        " · ".join(f"{label} {value}" for label, value in figures),
+    ]
+    print("\n".join(lines), file=sys.stderr)

@@ -1,1 +1,1 @@
-"""The pure core: values that flow, the parser, diagnostics and exports. No torch, files or clock."""
+"""The pure core: values that flow, parser, diagnostics and exports. No torch, files or clock."""

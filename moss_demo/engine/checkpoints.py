@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from huggingface_hub import try_to_load_from_cache
 from safetensors import safe_open
@@ -176,7 +177,7 @@ def _tensor_names(folder: Path) -> set[str]:
     return names
 
 
-def read_json(path: Path) -> dict[str, object]:
+def read_json(path: Path) -> dict[str, Any]:
     """Read a JSON object of a checkpoint.
 
     Raises:

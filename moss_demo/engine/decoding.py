@@ -38,7 +38,10 @@ class _Stopped(StoppingCriteria):
         self._is_stopped = is_stopped
 
     def __call__(
-        self, input_ids: torch.Tensor, scores: torch.Tensor, **kwargs: object
+        self,
+        input_ids: torch.Tensor,
+        scores: torch.Tensor,  # noqa: ARG002  # the library passes it by position
+        **kwargs: object,  # noqa: ARG002
     ) -> torch.Tensor:
         return torch.full(
             (input_ids.shape[0],), self._is_stopped(), dtype=torch.bool, device=input_ids.device
@@ -57,7 +60,7 @@ def embed_prompt(loaded: Loaded, prompt_ids: list[int], audio: torch.Tensor) -> 
     """Return prompt embeddings with the audio in its place, shape (1, prompt, hidden size)."""
     model = loaded.model
     ids = torch.tensor([prompt_ids], device=model.device)
-    embeddings = model.get_input_embeddings()(ids)
+    embeddings: torch.Tensor = model.get_input_embeddings()(ids)
     is_audio = (ids == loaded.processor.audio_token_id).unsqueeze(-1)
     return embeddings.masked_scatter(is_audio, audio.to(embeddings.dtype))
 

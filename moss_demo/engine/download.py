@@ -6,7 +6,7 @@ always works, and what it has fetched is kept for the next try.
 
 import multiprocessing
 import queue
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from time import monotonic
@@ -36,7 +36,7 @@ class Downloaded:
     total_bytes: int
 
 
-def download(hub: HubCheckpoint, endpoint: str | None = None) -> Iterator[Downloaded]:
+def download(hub: HubCheckpoint, endpoint: str | None = None) -> Generator[Downloaded, None, None]:
     """Download a published checkpoint; closing the iterator cancels.
 
     Args:
@@ -63,7 +63,7 @@ def download(hub: HubCheckpoint, endpoint: str | None = None) -> Iterator[Downlo
 
 def _progress(
     process: BaseProcess, messages: "multiprocessing.Queue[Any]", hub: HubCheckpoint
-) -> Iterator[Downloaded]:
+) -> Generator[Downloaded, None, None]:
     done_bytes, total_bytes = 0, hub.size_bytes
     answer_by = float("inf")
     while True:
@@ -102,7 +102,7 @@ def _fetch(
 ) -> None:
     """Run in the child: ask the hub for sizes, then fetch, reporting through `messages`."""
 
-    class Report(tqdm):  # type: ignore[type-arg]  # tqdm is generic in its stubs only
+    class Report(tqdm[Any]):
         """Sends what the library's byte counters count."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:

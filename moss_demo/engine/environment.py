@@ -38,7 +38,9 @@ def _version(package: str) -> str:
 
 
 def _devices() -> list[tuple[str, str]]:
-    rows = [("cpu", f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads")]
+    rows = [
+        ("cpu", f"{platform.processor() or platform.machine()}, {torch.get_num_threads()} threads")
+    ]
     for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
         properties = torch.cuda.get_device_properties(index)
         memory_gib = properties.total_memory / 2**30

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import transformers
 from transformers import (
     GenerationConfig,
     MossTranscribeDiarizeConfig,
@@ -63,6 +64,7 @@ def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
     Raises:
         CheckpointError: a tensor is missing, unknown or of another shape, or a file is unusable.
     """
+    transformers.logging.disable_progress_bar()  # its bar would mix with ours
     if checkpoint.folder is None:
         processor = MossTranscribeDiarizeProcessor.from_pretrained(TINY_DIR)
         return Loaded(build_synthetic(dtype, device), processor, GenerationConfig())
@@ -73,25 +75,39 @@ def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
         if isinstance(error, torch.OutOfMemoryError):
             raise
         raise CheckpointError(
-            f"{checkpoint.name} cannot be loaded: one of its files is damaged or belongs to another "
-            f"model ({type(error).__name__}); copy the checkpoint again."
+            f"{checkpoint.name} cannot be loaded: one of its files is damaged or belongs to "
+            f"another model ({type(error).__name__}); copy the checkpoint again."
         ) from error
-    return Loaded(model.to(device).eval(), processor, model.generation_config)
+    generation = model.generation_config or GenerationConfig()
+    return Loaded(_on_device(model, device), processor, generation)
 
 
-def build_synthetic(dtype: torch.dtype, device: str) -> MossTranscribeDiarizeForConditionalGeneration:
+def build_synthetic(
+    dtype: torch.dtype, device: str
+) -> MossTranscribeDiarizeForConditionalGeneration:
     """Build the published architecture with random weights: right for timing, not for words."""
     with torch.device(device):
-        model = MossTranscribeDiarizeForConditionalGeneration._from_config(
-            MossTranscribeDiarizeConfig(), dtype=dtype, attn_implementation=ATTENTION
+        model: MossTranscribeDiarizeForConditionalGeneration = (
+            MossTranscribeDiarizeForConditionalGeneration._from_config(
+                MossTranscribeDiarizeConfig(), dtype=dtype, attn_implementation=ATTENTION
+            )
         )
-    return model.eval()
+    model.eval()
+    return model
+
+
+def _on_device(
+    model: MossTranscribeDiarizeForConditionalGeneration, device: str
+) -> MossTranscribeDiarizeForConditionalGeneration:
+    torch.nn.Module.to(model, device)
+    model.eval()
+    return model
 
 
 def _load_model(
     folder: Path, layout: Layout, dtype: torch.dtype
 ) -> MossTranscribeDiarizeForConditionalGeneration:
-    model, report = MossTranscribeDiarizeForConditionalGeneration.from_pretrained(
+    answer: Any = MossTranscribeDiarizeForConditionalGeneration.from_pretrained(
         folder,
         config=_config(folder),
         key_mapping=ORIGINAL_TO_NATIVE if layout is Layout.ORIGINAL else None,
@@ -101,6 +117,8 @@ def _load_model(
         local_files_only=True,
         use_safetensors=True,
     )
+    model: MossTranscribeDiarizeForConditionalGeneration
+    model, report = answer
     _refuse_partial_load(folder, report)
     return model
 
@@ -137,7 +155,7 @@ def _load_processor(folder: Path, layout: Layout) -> MossTranscribeDiarizeProces
     )
 
 
-def _time_marker_s(settings: dict[str, object]) -> int:
+def _time_marker_s(settings: dict[str, Any]) -> int:
     """Return the stride of time markers in seconds, 0 when the checkpoint has none."""
     if settings.get("enable_time_marker") is False:
         return 0

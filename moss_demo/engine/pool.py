@@ -2,7 +2,7 @@
 
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -10,12 +10,12 @@ import torch
 
 from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
-from moss_demo.engine.checkpoints import find_checkpoint
+from moss_demo.engine.checkpoints import Layout, find_checkpoint
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine, EngineInfo
 from moss_demo.engine.loading import load
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
-from moss_demo.errors import DeviceError
+from moss_demo.errors import DeviceError, RequestError
 
 POLL_S = 0.1
 """How often a waiting run looks whether it was cancelled."""
@@ -62,7 +62,7 @@ class EnginePool:
         engine = self._engine
         return None if engine is None else engine.info
 
-    def stream(self, config: EngineConfig, request: Request) -> Iterator[PoolEvent]:
+    def stream(self, config: EngineConfig, request: Request) -> Generator[PoolEvent, None, None]:
         """Wait for the device, load what is missing and transcribe.
 
         Yields `Loading` when weights have to be loaded, `Ready`, then the engine's events. Closing
@@ -90,6 +90,11 @@ class EnginePool:
             emit(Ready(self._engine.info, loaded=False))
             return self._engine
         checkpoint = find_checkpoint(config.checkpoint)
+        if checkpoint.layout is Layout.SYNTHETIC:
+            raise RequestError(
+                f"{checkpoint.name} has random weights, made to measure time; "
+                "choose tiny or the published checkpoint to transcribe."
+            )
         emit(Loading(checkpoint.name))
         self._free()
         started_at = perf_counter()

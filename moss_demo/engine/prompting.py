@@ -1,5 +1,7 @@
 """Prompt tokens of a request, counted before any model work. Knows nothing of sound or weights."""
 
+from typing import Any
+
 from transformers import MossTranscribeDiarizeProcessor
 
 from moss_demo.domain.audio import SAMPLE_RATE_HZ
@@ -46,7 +48,7 @@ def build_prompt_ids(
     Raises:
         CheckpointError: the template has no place for the audio.
     """
-    content: list[dict[str, object]] = [{"type": "audio"}]
+    content: list[dict[str, Any]] = [{"type": "audio"}]
     prompt, takes_hotwords = request.prompt, "keywords" in (processor.chat_template or "")
     if prompt is None and (layout is Layout.ORIGINAL or (request.hotwords and not takes_hotwords)):
         prompt = PROMPT_TEXTS[PromptPreset.CHINESE]
@@ -55,8 +57,9 @@ def build_prompt_ids(
         content.append({"type": "text", "text": text})
     if request.hotwords and takes_hotwords:
         content.append({"type": "keywords", "keywords": list(request.hotwords)})
+    conversation: Any = [{"role": "user", "content": content}]
     rendered = processor.apply_chat_template(
-        [{"role": "user", "content": content}], tokenize=False, add_generation_prompt=True
+        conversation, tokenize=False, add_generation_prompt=True
     )
     before, placeholder, after = rendered.partition(processor.audio_token)
     if not placeholder:

@@ -109,9 +109,7 @@ class Recorder:
     def finish_without_speech(self, speech_s: float) -> None:
         """Emit `Finished` for a recording without speech: nothing was decoded."""
         self._emit(
-            Finished(
-                self.at(), "", (), StopReason.NO_SPEECH, True, PhaseTimes(speech_s=speech_s)
-            )
+            Finished(self.at(), "", (), StopReason.NO_SPEECH, True, PhaseTimes(speech_s=speech_s))
         )
 
     def _emit_text(self, text: str, token_ids: tuple[int, ...]) -> None:

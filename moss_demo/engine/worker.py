@@ -7,7 +7,7 @@ sees the flag at its next step and lets go of the device when the device is idle
 
 import queue
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -18,7 +18,7 @@ IsStopped = Callable[[], bool]
 _END = object()
 
 
-def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Iterator[T]:
+def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Generator[T, None, None]:
     """Run `work(emit, is_stopped)` and yield what it emits; its exception is raised here.
 
     The queue between the two has no bound, so a slow reader never holds the device.

@@ -1,0 +1,37 @@
+"""Start the web app: arguments to configuration, configuration to page, page to server."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from moss_demo.errors import MossDemoError
+from moss_demo.settings import Settings, from_environment
+
+
+def parse_arguments(words: Sequence[str] | None = None) -> tuple[Settings, argparse.Namespace]:
+    """Read the host's settings; arguments win over environment variables."""
+    settings = from_environment()
+    parser = argparse.ArgumentParser(description="Transcribe and diarize in the browser.")
+    parser.add_argument("--model", default=settings.model, help="default checkpoint or its folder")
+    parser.add_argument("--device", help="cpu, cuda or cuda:N (default: a GPU when there is one)")
+    parser.add_argument("--host", help="address to listen on (default: GRADIO_SERVER_NAME)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: GRADIO_SERVER_PORT)")
+    arguments = parser.parse_args(words)
+    return replace(settings, model=arguments.model), arguments
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Build the page and serve it until interrupted."""
+    try:
+        settings, arguments = parse_arguments(words)
+        from moss_demo.ui.app import build_app, launch  # imports model libraries: after --help
+        from moss_demo.ui.context import build_context
+
+        context = build_context(settings, arguments.device)
+    except MossDemoError as error:
+        raise SystemExit(f"app.py: {error}") from error
+    launch(build_app(context), context, host=arguments.host, port=arguments.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""The page: its tabs in order, and how it is served."""
+
+import gradio as gr
+
+from moss_demo.ui import endpoint, tab_system, tab_transcribe
+from moss_demo.ui.context import ASSETS, AppContext
+from moss_demo.ui.theme import load_css, make_theme
+
+TITLE = "MOSS-Transcribe-Diarize"
+INTRODUCTION = (
+    "# MOSS-Transcribe-Diarize\n"
+    "Upload or record a conversation: who said what and when, as the model writes it."
+)
+QUEUE_LENGTH = 32
+UPLOADS_LIVE_S = 3_600
+
+
+def build_app(context: AppContext) -> gr.Blocks:
+    """Build the page; nothing is loaded and nothing is downloaded."""
+    with gr.Blocks(
+        title=TITLE, analytics_enabled=False, delete_cache=(UPLOADS_LIVE_S // 4, UPLOADS_LIVE_S)
+    ) as page:
+        gr.Markdown(INTRODUCTION, elem_classes="masthead")
+        with gr.Tabs():
+            with gr.Tab("Transcribe", id="transcribe"):
+                tab_transcribe.build(context)
+            with gr.Tab("System", id="system") as system:
+                tab_system.build(context, system)
+        endpoint.build(context)
+    return page.queue(max_size=QUEUE_LENGTH, default_concurrency_limit=8)
+
+
+def launch(
+    page: gr.Blocks,
+    context: AppContext,
+    *,
+    host: str | None = None,
+    port: int | None = None,
+    blocks: bool = True,
+) -> str:
+    """Serve the page.
+
+    Args:
+        page: what `build_app` made.
+        context: the host's settings.
+        host: address, or None for `GRADIO_SERVER_NAME` or the loopback address.
+        port: port, or None for `GRADIO_SERVER_PORT` or the first free one from 7860 on.
+        blocks: return only when the server ends.
+
+    Returns:
+        The address of the page.
+    """
+    _, address, _ = page.launch(
+        server_name=host,
+        server_port=port,
+        prevent_thread_lock=not blocks,
+        quiet=not blocks,
+        theme=make_theme(),
+        css=load_css(),
+        ssr_mode=False,
+        run_history=False,
+        show_error=False,
+        max_file_size=context.settings.max_file_bytes,
+        allowed_paths=[str(ASSETS / "samples")],
+        footer_links=["api"],
+    )
+    return str(address)

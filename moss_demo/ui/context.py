@@ -1,0 +1,77 @@
+"""What every tab shares: the host's settings, the engine pool and the built-in samples."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from moss_demo.engine.checkpoints import AUTO, HUB_CHECKPOINTS, PUBLISHED, TINY, is_downloaded
+from moss_demo.engine.config import EngineConfig, choose_device, choose_precision
+from moss_demo.engine.pool import EnginePool
+from moss_demo.errors import RequestError
+from moss_demo.settings import Settings
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+DEVICE_QUEUE = "device"
+"""Every event that uses the device shares this queue, one at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A recording that ships with the project.
+
+    Attributes:
+        label: text of its button.
+        path: the audio file.
+    """
+
+    label: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class AppContext:
+    """Server-wide values; nothing of a visitor is ever stored here."""
+
+    settings: Settings
+    device: str
+    pool: EnginePool = field(default_factory=EnginePool)
+
+    def engine_config(self, checkpoint: str, precision: str) -> EngineConfig:
+        """Name the engine that a visitor chose.
+
+        Raises:
+            RequestError: the host does not offer this checkpoint; a path never is an offer.
+        """
+        offered = self.checkpoint_choices()
+        if checkpoint not in offered:
+            raise RequestError(
+                f"This server does not offer that checkpoint; choose {' or '.join(offered)}."
+            )
+        return EngineConfig(checkpoint, self.device, choose_precision(precision, self.device))
+
+    def checkpoint_choices(self) -> list[str]:
+        """List the checkpoints a visitor may choose: those that need no download."""
+        cached = [repo for repo, hub in HUB_CHECKPOINTS.items() if is_downloaded(hub)]
+        local = [] if self.settings.model in (AUTO, TINY, *cached) else [self.settings.model]
+        return [*local, *cached, TINY]
+
+    def default_checkpoint(self) -> str:
+        """Name the checkpoint that is chosen at start."""
+        if self.settings.model != AUTO:
+            return self.settings.model
+        return PUBLISHED.repo if is_downloaded(PUBLISHED) else TINY
+
+
+def build_context(settings: Settings, device: str | None = None) -> AppContext:
+    """Choose the device and start with an empty pool.
+
+    Raises:
+        DeviceError: the device is not there.
+    """
+    return AppContext(settings, choose_device(device))
+
+
+def list_samples(folder: Path = ASSETS / "samples") -> tuple[Sample, ...]:
+    """List the built-in recordings by name; labels are derived from file names."""
+    files = sorted(p for p in folder.glob("*") if p.suffix in (".flac", ".ogg", ".wav"))
+    return tuple(Sample(p.stem.replace("-", " ").capitalize(), p) for p in files)

@@ -1,0 +1,66 @@
+"""Files a visitor can download, in a folder nobody else can guess."""
+
+import re
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from gradio.utils import get_upload_folder
+
+from moss_demo.domain.events import Run
+from moss_demo.domain.exports import ExportFormat, export
+
+MAX_STEM_BYTES = 80
+
+
+def new_folder() -> Path:
+    """Create a folder with an unguessable name inside the one Gradio serves and cleans."""
+    folder = Path(get_upload_folder()) / secrets.token_hex(20)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def write_exports(
+    run: Run, names: Mapping[str, str], figures: Mapping[str, object]
+) -> dict[ExportFormat, str]:
+    """Write the transcript in every format.
+
+    Args:
+        run: finished or stopped.
+        names: speaker names by label, as renamed in the view.
+        figures: what the project's JSON keeps about how the run went.
+
+    Returns:
+        Path by format.
+    """
+    folder = new_folder()
+    stem = safe_stem(run.clip_name)
+    paths = {}
+    for fmt in ExportFormat:
+        text = export(
+            run.transcript,
+            fmt,
+            name=stem,
+            duration_s=run.duration_s,
+            run=run,
+            names=names,
+            figures=figures,
+        )
+        path = folder / f"{stem}.{fmt.extension}"
+        path.write_text(text, encoding="utf-8", newline="")
+        paths[fmt] = str(path)
+    return paths
+
+
+def safe_stem(name: str) -> str:
+    """Make a file name of a recording's name: any letters, no path, at most 80 bytes."""
+    stem = re.sub(r"[^\w.-]+", "_", Path(name).stem).strip("._-")
+    while len(stem.encode()) > MAX_STEM_BYTES:
+        stem = stem[:-1]
+    return stem or "transcript"
+
+
+def remove_folder(path: str) -> None:
+    """Remove the folder of an export that is no longer wanted."""
+    shutil.rmtree(Path(path).parent, ignore_errors=True)

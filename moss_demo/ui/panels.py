@@ -1,0 +1,67 @@
+"""Panels drawn in the browser from data: a status line, notices about a run, its figures.
+
+Texts reach the page as text nodes only; nothing here is a template that data could break out of.
+"""
+
+from typing import Any
+
+import gradio as gr
+
+from moss_demo.ui.theme import asset_text
+
+
+class Notices(gr.HTML):
+    """A list of `{"kind", "message"}` rows; empty takes no room."""
+
+    def __init__(self, **layout: Any) -> None:
+        """Start empty; `layout` goes to `gr.HTML`."""
+        super().__init__(
+            [],
+            html_template='<ul class="notices" role="status"></ul>',
+            css_template=asset_text("panels.css"),
+            js_on_load=asset_text("notices.js"),
+            apply_default_css=False,
+            **layout,
+        )
+
+    def api_info(self) -> dict[str, Any]:
+        """Describe the value to API clients."""
+        return {"type": "array", "items": {"type": "object"}}
+
+
+class Status(gr.HTML):
+    """One line of plain text that screen readers announce."""
+
+    def __init__(self, text: str, **layout: Any) -> None:
+        """Start with `text`; `layout` goes to `gr.HTML`."""
+        super().__init__(
+            text,
+            html_template='<p class="status-line" role="status"></p>',
+            css_template=asset_text("panels.css"),
+            js_on_load=asset_text("status.js"),
+            apply_default_css=False,
+            **layout,
+        )
+
+    def api_info(self) -> dict[str, Any]:
+        """Describe the value to API clients."""
+        return {"type": "string"}
+
+
+class Tiles(gr.HTML):
+    """A grid of (label, value) pairs."""
+
+    def __init__(self, **layout: Any) -> None:
+        """Start empty; `layout` goes to `gr.HTML`."""
+        super().__init__(
+            [],
+            html_template='<dl class="tiles"></dl>',
+            css_template=asset_text("panels.css"),
+            js_on_load=asset_text("tiles.js"),
+            apply_default_css=False,
+            **layout,
+        )
+
+    def api_info(self) -> dict[str, Any]:
+        """Describe the value to API clients."""
+        return {"type": "array", "items": {"type": "array"}}

@@ -1,0 +1,70 @@
+"""Pure presenters: what the page says about a run. No Gradio, no clock, no files."""
+
+from moss_demo.domain.diagnostics import diagnose
+from moss_demo.domain.events import Run, StopReason
+from moss_demo.domain.figures import clock
+from moss_demo.engine.checkpoints import PUBLISHED, TINY
+from moss_demo.engine.engine import EngineInfo
+
+TINY_NOTICE = (
+    "**tiny** is the embedded demonstration checkpoint: English, a small vocabulary, lower case, "
+    f"up to about 9 minutes. For real recordings load **{PUBLISHED.repo}**."
+)
+
+IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
+READY = "Ready. Press Transcribe."
+
+
+def failed_line(message: str) -> str:
+    """Say on the page why there is no result; the message is one of ours."""
+    return f"⚠ {message}"
+
+
+def status_line(run: Run) -> str:
+    """Say in one line how far a run is, or how it ended."""
+    if run.finished is None:
+        speed = f" · {run.tokens_per_s:.0f} tokens/s" if run.tokens_per_s else ""
+        return f"Transcribing · {clock(run.covered_s)} of {clock(run.duration_s)}{speed}"
+    if run.finished.stop is StopReason.NO_SPEECH:
+        return f"No speech found in {clock(run.duration_s)}"
+    speed = run.duration_s / run.finished.at
+    return f"Done in {run.finished.at:.1f} s ({speed:.1f}× real time) · {_counts(run)}"
+
+
+def stopped_line(run: Run) -> str:
+    """Say how far a stopped run came."""
+    return f"Stopped at {clock(run.covered_s)} of {clock(run.duration_s)} · {_counts(run)}"
+
+
+def engine_line(info: EngineInfo) -> str:
+    """Name checkpoint, precision, device and attention of a run."""
+    revision = "" if info.revision == "local" else f" @ {info.revision[:8]}"
+    return (
+        f"{info.checkpoint}{revision} · {info.parameters / 1e6:,.1f} M parameters · "
+        f"{info.precision} · {info.device} · {info.attention} attention"
+    )
+
+
+def warning_rows(run: Run, clip_warnings: tuple[str, ...]) -> list[dict[str, str]]:
+    """List what a person should know about a run: about the sound first, then about the text."""
+    rows = [{"kind": "audio", "message": sentence} for sentence in clip_warnings]
+    return rows + [{"kind": d.kind.value, "message": d.message} for d in diagnose(run)]
+
+
+def checkpoint_notice(checkpoint: str) -> str:
+    """Return the notice that belongs to a checkpoint, empty for the published ones."""
+    return TINY_NOTICE if checkpoint == TINY else ""
+
+
+def transcript_lines(run: Run) -> str:
+    """Write the transcript so far as `[start][Sxx]text[end]` lines, one a segment."""
+    return "\n".join(segment.marked() for segment in run.transcript.segments)
+
+
+def _counts(run: Run) -> str:
+    transcript = run.transcript
+    speakers = sum(speaker is not None for speaker in transcript.speakers)
+    return (
+        f"{speakers} speaker{'' if speakers == 1 else 's'} · "
+        f"{len(transcript.segments)} segment{'' if len(transcript.segments) == 1 else 's'}"
+    )

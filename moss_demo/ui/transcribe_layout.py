@@ -1,0 +1,168 @@
+"""Components of the Transcribe tab and where they stand. No handler lives here."""
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from moss_demo.domain.exports import ExportFormat
+from moss_demo.domain.prompts import PromptPreset
+from moss_demo.engine.config import Precision
+from moss_demo.ui import present
+from moss_demo.ui.context import AppContext, Sample, list_samples
+from moss_demo.ui.panels import Notices, Status, Tiles
+from moss_demo.ui.timeline import Timeline
+
+PLAYER_ID = "recording"
+CUSTOM_PROMPT = "custom"
+PROMPT_CHOICES = [
+    ("Checkpoint's own", PromptPreset.DEFAULT.value),
+    ("Published, Chinese", PromptPreset.CHINESE.value),
+    ("Published, English", PromptPreset.ENGLISH.value),
+    ("Speaker labels only", PromptPreset.SPEAKERS.value),
+    ("Custom", CUSTOM_PROMPT),
+]
+PRECISION_CHOICES = [("Default", "auto"), *((p.value, p.value) for p in Precision)]
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a visitor sets."""
+
+    player: gr.Audio
+    other_file: gr.UploadButton
+    samples: tuple[tuple[Sample, gr.Button], ...]
+    checkpoint: gr.Dropdown
+    precision: gr.Dropdown
+    prompt: gr.Dropdown
+    custom_prompt: gr.Textbox
+    hotwords: gr.Textbox
+    max_new_tokens: gr.Number
+    speech_gate: gr.Checkbox
+    start: gr.Button
+    stop: gr.Button
+    notice: gr.Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a visitor sees."""
+
+    status: Status
+    engine: Status
+    timeline: Timeline
+    notices: Notices
+    figures: Tiles
+    downloads: tuple[tuple[ExportFormat, gr.DownloadButton], ...]
+    timeline_plot: gr.Plot
+    talk_time_plot: gr.Plot
+    raw: gr.Textbox
+
+
+def lay_out_inputs(context: AppContext) -> Inputs:
+    """Lay out the left column."""
+    player = gr.Audio(
+        label="Recording",
+        sources=["upload", "microphone"],
+        type="filepath",
+        elem_id=PLAYER_ID,
+        interactive=True,
+    )
+    other_file = gr.UploadButton("Open a video or any other file", size="sm", variant="secondary")
+    samples = list_samples()
+    with gr.Row(elem_classes="samples"):
+        gr.HTML('<span class="samples-label">Samples</span>', apply_default_css=False, min_height=0)
+        buttons = tuple((s, gr.Button(s.label, size="sm", min_width=60)) for s in samples)
+    with gr.Row():
+        checkpoint = gr.Dropdown(
+            context.checkpoint_choices(),
+            value=context.default_checkpoint(),
+            label="Checkpoint",
+            min_width=150,
+        )
+        precision = gr.Dropdown(PRECISION_CHOICES, value="auto", label="Precision", min_width=110)
+    notice = gr.Markdown(
+        present.checkpoint_notice(context.default_checkpoint()), elem_classes="notice"
+    )
+    with gr.Accordion("More settings", open=False):
+        prompt = gr.Dropdown(PROMPT_CHOICES, value=PromptPreset.DEFAULT.value, label="Prompt")
+        custom_prompt = gr.Textbox(label="Custom prompt", lines=3, visible=False)
+        hotwords = gr.Textbox(
+            label="Hotwords",
+            placeholder="Names and terms, separated by commas",
+            info="What the recording is likely to mention.",
+        )
+        max_new_tokens = gr.Number(
+            label="Token budget",
+            precision=0,
+            minimum=1,
+            value=None,
+            placeholder="From the duration",
+            info="Leave empty to derive it from the duration.",
+        )
+        speech_gate = gr.Checkbox(
+            value=True,
+            label="Look for speech first",
+            info="Silence, tones and noise end at once instead of being transcribed.",
+        )
+    with gr.Row():
+        start = gr.Button("Transcribe", variant="primary", elem_id="start", min_width=120)
+        stop = gr.Button(
+            "Stop", variant="secondary", elem_id="stop", min_width=90, interactive=False
+        )
+    return Inputs(
+        player,
+        other_file,
+        buttons,
+        checkpoint,
+        precision,
+        prompt,
+        custom_prompt,
+        hotwords,
+        max_new_tokens,
+        speech_gate,
+        start,
+        stop,
+        notice,
+    )
+
+
+def lay_out_results() -> Results:
+    """Lay out the right column."""
+    status = Status(present.IDLE, elem_id="status")
+    timeline = Timeline(audio_id=PLAYER_ID, elem_id="timeline")
+    notices = Notices(elem_id="notices", visible=False)
+    with gr.Tabs():
+        with gr.Tab("Figures", id="figures"):
+            figures = Tiles(elem_id="figures")
+            engine = Status("", elem_id="engine")
+        with gr.Tab("Downloads", id="downloads"):
+            gr.Markdown("The transcript in every format, with speakers named as in the view.")
+            with gr.Row(elem_classes="downloads"):
+                downloads = tuple(
+                    (
+                        fmt,
+                        gr.DownloadButton(
+                            fmt.label,
+                            size="sm",
+                            interactive=False,
+                            min_width=110,
+                            elem_id=f"download-{fmt.value}",
+                        ),
+                    )
+                    for fmt in ExportFormat
+                )
+        with gr.Tab("Charts", id="charts", render_children=True):
+            timeline_plot = gr.Plot(show_label=False, elem_id="timeline-plot")
+            talk_time_plot = gr.Plot(show_label=False, elem_id="talk-time-plot")
+        with gr.Tab("Raw text", id="raw"):
+            raw = gr.Textbox(
+                label="Text as the model wrote it",
+                lines=8,
+                max_lines=20,
+                interactive=False,
+                buttons=["copy"],
+                elem_id="raw",
+            )
+    return Results(
+        status, engine, timeline, notices, figures, downloads, timeline_plot, talk_time_plot, raw
+    )

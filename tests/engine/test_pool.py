@@ -1,0 +1,81 @@
+"""One run a device: switches, waiting and failures of the pool."""
+
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from moss_demo.domain.audio import AudioClip
+from moss_demo.domain.events import Finished
+from moss_demo.domain.request import DecodeOptions, Request
+from moss_demo.engine.config import EngineConfig, Precision
+from moss_demo.engine.pool import EnginePool, Loading, Ready
+from moss_demo.errors import CheckpointError, RequestError
+
+CLIP = AudioClip("noise", np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32))
+SHORT = Request(CLIP, options=DecodeOptions(max_new_tokens=3), speech_gate=False)
+
+
+def test_the_first_run_loads_and_the_second_does_not(tiny_config: EngineConfig) -> None:
+    """Loading is announced once; then the engine is resident and described."""
+    pool = EnginePool()
+    assert pool.resident is None
+    first = list(pool.stream(tiny_config, SHORT))
+    second = list(pool.stream(tiny_config, SHORT))
+    assert isinstance(first[0], Loading)
+    assert isinstance(first[1], Ready)
+    assert first[1].loaded
+    assert isinstance(second[0], Ready)
+    assert not second[0].loaded
+    assert pool.resident is not None
+    assert (pool.resident.checkpoint, pool.resident.attention) == ("tiny", "sdpa")
+
+
+def test_a_switch_replaces_the_engine(tiny_config: EngineConfig) -> None:
+    """Another precision loads another engine in place of the first."""
+    pool = EnginePool()
+    list(pool.stream(tiny_config, SHORT))
+    list(pool.stream(replace(tiny_config, precision=Precision.BF16), SHORT))
+    assert pool.resident is not None
+    assert pool.resident.precision == "bf16"
+
+
+def test_a_failed_switch_leaves_the_old_engine_usable(tiny_config: EngineConfig) -> None:
+    """A checkpoint that is not there costs nothing: the next run is served."""
+    pool = EnginePool()
+    list(pool.stream(tiny_config, SHORT))
+    with pytest.raises(CheckpointError):
+        list(pool.stream(replace(tiny_config, checkpoint="/nowhere"), SHORT))
+    assert isinstance(list(pool.stream(tiny_config, SHORT))[-1], Finished)
+    assert not pool.is_busy
+
+
+def test_two_runs_wait_for_each_other(tiny_config: EngineConfig) -> None:
+    """A second run starts when the first has let go of the device, and both are right."""
+    pool = EnginePool()
+    long = Request(CLIP, options=DecodeOptions(max_new_tokens=40), speech_gate=False)
+    first, second = pool.stream(tiny_config, long), pool.stream(tiny_config, long)
+    next(first)
+    results = [list(second)[-1], list(first)[-1]]
+    assert all(isinstance(event, Finished) for event in results)
+    assert results[0].token_ids == results[1].token_ids
+
+
+def test_a_waiting_run_can_be_given_up(tiny_config: EngineConfig) -> None:
+    """Closing while waiting leaves no trace: the run in progress ends and the device is free."""
+    pool = EnginePool()
+    first = pool.stream(tiny_config, SHORT)
+    next(first)
+    waiting = pool.stream(tiny_config, SHORT)
+    with closing(waiting):
+        pass
+    assert isinstance(list(first)[-1], Finished)
+    assert isinstance(list(pool.stream(tiny_config, SHORT))[-1], Finished)
+
+
+def test_synthetic_weights_are_refused_for_transcription() -> None:
+    """Random weights are for timing; the message says what to choose instead."""
+    config = EngineConfig("synthetic-0.9b", "cpu", Precision.BF16)
+    with pytest.raises(RequestError, match="random weights.*tiny or the published"):
+        list(EnginePool().stream(config, SHORT))
