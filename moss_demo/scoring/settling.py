@@ -73,6 +73,25 @@ class _Gap:
         nearness = self._apart_ms(row + self.length, column) - self._apart_ms(row, column)
         return boundaries, nearness
 
+    def shared(self, partners: Sequence[int], shift: int, step: int) -> int:
+        """Return 1 where a gap moved up to another one counts a boundary that counts already.
+
+        Both then lie beside one position of the other side, whose boundary is met only once.
+        """
+        edge = self.row + shift + (self.length if step > 0 else 0)
+        end = edge if step > 0 else edge - 1
+        while 0 <= end < len(partners) and partners[end] < 0:
+            end += step
+        first, last = (edge, end) if step > 0 else (end + 1, edge)
+        own_row, column = self.row + shift, self.column + shift
+        return int(
+            first < last
+            and self.other.is_boundary[column]
+            and not self.gapped.is_boundary[edge]
+            and self.gapped.boundaries_within(first, last) > 0
+            and self.gapped.boundaries_within(own_row, own_row + self.length) > 0
+        )
+
     def _upright(self, row: int, column: int) -> int:
         """Count boundaries that coincide along the gap itself, on both sides."""
         if not self.other.is_boundary[column]:
@@ -124,8 +143,9 @@ def _best_shift(gap: _Gap, partners: Sequence[int]) -> int:
                 nearness + step * nearer,
                 shift + step,
             )
-            if (boundaries, nearness) > best:
-                best, best_shift = (boundaries, nearness), shift
+            reached = (boundaries - gap.shared(partners, shift, step), nearness)
+            if reached > best:
+                best, best_shift = reached, shift
     return best_shift
 
 

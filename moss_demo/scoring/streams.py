@@ -5,8 +5,8 @@ Knows the order of segments and their times in milliseconds, nothing of a second
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
 
+from moss_demo.domain.exports.times import to_ms
 from moss_demo.domain.transcript import Segment
 from moss_demo.scoring.normalize import TextRules
 
@@ -71,7 +71,5 @@ def time_order(segments: Sequence[Segment]) -> list[int]:
 
 
 def stamp_ms(stamp_s: float | None) -> int | None:
-    """Return a stamp in whole milliseconds, halves rounded up, so that 0.55 s less 0.50 s is 50."""
-    if stamp_s is None:
-        return None
-    return int((Decimal(str(stamp_s)) * 1000).to_integral_value(ROUND_HALF_UP))
+    """Return a stamp in whole milliseconds, so that 0.55 s less 0.50 s is 50 and not more."""
+    return None if stamp_s is None else to_ms(stamp_s)
