@@ -2,7 +2,7 @@
 
 Each command is a module with `add_arguments(parser)` and `run(arguments) -> int`. Only the chosen
 one is imported, since some need a model library and some do not. Exit status 0, or 2 with one line
-on standard error for input that a person can mend.
+on standard error for input that a person can mend; `compare` adds 1 (fail) and 3 (invalid).
 """
 
 import argparse
@@ -18,6 +18,8 @@ COMMANDS = {
     "transcribe": "turn a recording into a diarized transcript",
     "parse": "read raw model text and print its segments as JSON",
     "convert": "turn a saved transcript into another format",
+    "compare": "judge whether one transcript equals another: words, speakers, times",
+    "score": "measure a transcript against a reference",
     "info": "print versions, devices, checkpoints and caches",
     "download": "fetch published weights into the Hugging Face cache",
 }

@@ -6,7 +6,6 @@ Everything a host may change lives here with its default; the visitor's choices 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from moss_demo.errors import RequestError
 
@@ -20,14 +19,14 @@ class Settings:
         max_duration_s: longest recording that is accepted, in seconds.
         max_file_bytes: largest upload, in bytes.
         hub_endpoint: address of the Hugging Face hub, or None for the public one.
-        cache_dir: folder of uploads and exports, or None for the system's temporary one.
+        allow_download: offer visitors to fetch the published weights onto this server.
     """
 
     model: str = "auto"
     max_duration_s: float = 90 * 60.0
     max_file_bytes: int = 1 << 30
     hub_endpoint: str | None = None
-    cache_dir: Path | None = None
+    allow_download: bool = True
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -35,19 +34,19 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
 
     Args:
         environment: variables by name. Known are `MOSS_DEMO_MODEL`, `MOSS_DEMO_MAX_MINUTES`,
-            `MOSS_DEMO_MAX_UPLOAD_MB`, `MOSS_DEMO_CACHE_DIR` and the hub's own `HF_ENDPOINT`.
+            `MOSS_DEMO_MAX_UPLOAD_MB`, `MOSS_DEMO_ALLOW_DOWNLOAD` (0 or 1) and the hub's own
+            `HF_ENDPOINT`.
 
     Raises:
         RequestError: a variable holds something that is not a positive number.
     """
     defaults = Settings()
-    cache_dir = environment.get("MOSS_DEMO_CACHE_DIR")
     return Settings(
         model=environment.get("MOSS_DEMO_MODEL") or defaults.model,
         max_duration_s=60 * _number(environment, "MOSS_DEMO_MAX_MINUTES", 90),
         max_file_bytes=int(_number(environment, "MOSS_DEMO_MAX_UPLOAD_MB", 1024) * (1 << 20)),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
-        cache_dir=Path(cache_dir) if cache_dir else None,
+        allow_download=environment.get("MOSS_DEMO_ALLOW_DOWNLOAD", "1") != "0",
     )
 
 

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from moss_demo.commands.output import read_text, write_output
-from moss_demo.domain.exports import ExportFormat, export_project, read_transcript
+from moss_demo.commands.output import read_text, warn, write_output
+from moss_demo.domain.exports import ExportFormat, export_notes, export_project, read_transcript
 from moss_demo.errors import RequestError
 
 
@@ -27,5 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
         name="transcript" if arguments.transcript == "-" else Path(arguments.transcript).stem,
         duration_s=arguments.duration,
     )
-    write_output(export_project(project, ExportFormat(arguments.format)), arguments.output)
+    fmt = ExportFormat(arguments.format)
+    write_output(export_project(project, fmt), arguments.output)
+    warn(export_notes(project.transcript, fmt, duration_s=project.duration_s))
     return 0

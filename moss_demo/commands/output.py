@@ -1,6 +1,7 @@
 """Where the text of a command goes and where it comes from."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from moss_demo.errors import TranscriptError
@@ -23,6 +24,12 @@ def write_output(text: str, path: Path | None) -> None:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         raise TranscriptError(f"{path} cannot be written ({error.strerror}).") from error
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Print warnings to standard error, one a line."""
+    for sentence in sentences:
+        print(f"warning: {sentence}", file=sys.stderr)
 
 
 def read_text(source: str) -> str:

@@ -10,11 +10,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from moss_demo.commands.model_arguments import add_model_arguments, engine_config
-from moss_demo.commands.output import write_output
+from moss_demo.commands.output import warn, write_output
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.diagnostics import diagnose
 from moss_demo.domain.events import Event, Run, SegmentDone, advance
-from moss_demo.domain.exports import ExportFormat, export
+from moss_demo.domain.exports import ExportFormat, export, export_notes
 from moss_demo.domain.figures import run_figures
 from moss_demo.domain.prompts import resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions, Request
@@ -61,15 +61,17 @@ def run(arguments: argparse.Namespace) -> int:
         finished, info = _follow(events, request.clip, arguments.stream)
     figures = run_figures(finished, info.load_s)
     if not arguments.stream:
+        fmt = ExportFormat(arguments.format or ExportFormat.TXT)
         text = export(
             finished.transcript,
-            ExportFormat(arguments.format or ExportFormat.TXT),
+            fmt,
             name=request.clip.name,
             duration_s=request.clip.duration_s,
             run=finished,
             figures=asdict(info),
         )
         write_output(text, arguments.output)
+        warn(export_notes(finished.transcript, fmt, duration_s=request.clip.duration_s))
     _report(request.clip, finished, info, figures)
     return 0
 
@@ -119,11 +121,11 @@ def _report(
     clip: AudioClip, finished: Run, info: EngineInfo, figures: tuple[tuple[str, str], ...]
 ) -> None:
     """Print what ran, what to know about it and how long it took."""
-    sentences = (*clip.warnings, *(diagnostic.message for diagnostic in diagnose(finished)))
-    lines = [
+    print(
         f"{info.checkpoint} · {info.precision} · {info.device} · attention {info.attention}",
-        *([TINY_LIMITS] if info.checkpoint == TINY else []),
-        *(f"warning: {sentence}" for sentence in sentences),
-        " · ".join(f"{label} {value}" for label, value in figures),
-    ]
-    print("\n".join(lines), file=sys.stderr)
+        file=sys.stderr,
+    )
+    if info.checkpoint == TINY:
+        print(TINY_LIMITS, file=sys.stderr)
+    warn((*clip.warnings, *(diagnostic.message for diagnostic in diagnose(finished))))
+    print(" · ".join(f"{label} {value}" for label, value in figures), file=sys.stderr)

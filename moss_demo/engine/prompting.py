@@ -49,14 +49,16 @@ def build_prompt_ids(
         CheckpointError: the template has no place for the audio.
     """
     content: list[dict[str, Any]] = [{"type": "audio"}]
-    prompt, takes_hotwords = request.prompt, "keywords" in (processor.chat_template or "")
-    if prompt is None and (layout is Layout.ORIGINAL or (request.hotwords and not takes_hotwords)):
+    prompt, hotwords = request.prompt, tuple(_as_text(word) for word in request.hotwords)
+    takes_hotwords = "keywords" in (processor.chat_template or "")
+    if prompt is None and (layout is Layout.ORIGINAL or (hotwords and not takes_hotwords)):
         prompt = PROMPT_TEXTS[PromptPreset.CHINESE]
     if prompt is not None:
-        text = prompt if takes_hotwords else with_hotwords(prompt, request.hotwords)
+        text = _as_text(prompt)
+        text = text if takes_hotwords else with_hotwords(text, hotwords)
         content.append({"type": "text", "text": text})
-    if request.hotwords and takes_hotwords:
-        content.append({"type": "keywords", "keywords": list(request.hotwords)})
+    if hotwords and takes_hotwords:
+        content.append({"type": "keywords", "keywords": list(hotwords)})
     conversation: Any = [{"role": "user", "content": content}]
     rendered = processor.apply_chat_template(
         conversation, tokenize=False, add_generation_prompt=True
@@ -70,3 +72,8 @@ def build_prompt_ids(
     span = processor.replace_audio_token({"num_audio_tokens": [count]}, audio_idx=0)
     ids: list[int] = processor.tokenizer(before + span + after)["input_ids"]
     return ids
+
+
+def _as_text(words: str) -> str:
+    """Break what spells a special token, so that a person's text cannot end the turn."""
+    return words.replace("<|", "< |")

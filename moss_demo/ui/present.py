@@ -2,6 +2,7 @@
 
 from moss_demo.domain.diagnostics import diagnose
 from moss_demo.domain.events import Run, StopReason
+from moss_demo.domain.exports import ExportFormat, export_notes
 from moss_demo.domain.figures import clock
 from moss_demo.engine.checkpoints import PUBLISHED, TINY
 from moss_demo.engine.engine import EngineInfo
@@ -13,6 +14,9 @@ TINY_NOTICE = (
 
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
 READY = "Ready. Press Transcribe."
+
+DOWNLOADS = "The transcript in every format, with speakers named as in the view."
+OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
 
 
 def failed_line(message: str) -> str:
@@ -49,6 +53,21 @@ def warning_rows(run: Run, clip_warnings: tuple[str, ...]) -> list[dict[str, str
     """List what a person should know about a run: about the sound first, then about the text."""
     rows = [{"kind": "audio", "message": sentence} for sentence in clip_warnings]
     return rows + [{"kind": d.kind.value, "message": d.message} for d in diagnose(run)]
+
+
+def download_line(done_bytes: int, total_bytes: int) -> str:
+    """Say how far a download is."""
+    share = done_bytes / total_bytes
+    return f"Downloading {done_bytes / 1e6:,.0f} of {total_bytes / 1e6:,.0f} MB ({share:.0%})"
+
+
+def download_notes(run: Run) -> str:
+    """Say what the formats cannot hold as the model wrote it, each remark once."""
+    remarks: dict[str, list[str]] = {}
+    for fmt in ExportFormat:
+        for note in export_notes(run.transcript, fmt, duration_s=run.duration_s):
+            remarks.setdefault(note, []).append(fmt.value)
+    return " ".join([DOWNLOADS, *(f"{', '.join(f)}: {note}" for note, f in remarks.items())])
 
 
 def checkpoint_notice(checkpoint: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -12,7 +11,7 @@ from moss_demo.domain.events import Run
 from moss_demo.domain.figures import run_figures
 from moss_demo.engine.engine import EngineInfo
 from moss_demo.errors import MossDemoError
-from moss_demo.ui import present
+from moss_demo.ui import offer, present
 from moss_demo.ui.context import DEVICE_QUEUE, AppContext, Sample
 from moss_demo.ui.figures import talk_time_figure, timeline_figure
 from moss_demo.ui.files import write_exports
@@ -64,6 +63,8 @@ def build(context: AppContext) -> Handles:
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             inputs = lay_out_inputs(context)
+            with inputs.offer_slot:
+                offer.build(context, inputs.checkpoint, inputs.notice)
         with gr.Column(scale=8, min_width=320):
             results = lay_out_results()
     _wire_recording(context, inputs, results, source)
@@ -184,6 +185,7 @@ def _wire_run(
         results.timeline,
         results.notices,
         results.figures,
+        results.download_notes,
         results.timeline_plot,
         results.talk_time_plot,
         results.raw,
@@ -262,6 +264,7 @@ def _named(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
     status = TimelineStatus.STOPPED if run.finished is None else TimelineStatus.DONE
     return {
         results.timeline: timeline_update(run, number=kept.number, names=names, status=status),
+        results.download_notes: present.download_notes(run),
         results.timeline_plot: timeline_figure(run.transcript, run.duration_s, names),
         results.talk_time_plot: talk_time_figure(run.transcript, run.duration_s, names),
     } | {

@@ -41,6 +41,7 @@ class Inputs:
     start: gr.Button
     stop: gr.Button
     notice: gr.Markdown
+    offer_slot: gr.Column
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Results:
     notices: Notices
     figures: Tiles
     downloads: tuple[tuple[ExportFormat, gr.DownloadButton], ...]
+    download_notes: Status
     timeline_plot: gr.Plot
     talk_time_plot: gr.Plot
     raw: gr.Textbox
@@ -83,6 +85,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     notice = gr.Markdown(
         present.checkpoint_notice(context.default_checkpoint()), elem_classes="notice"
     )
+    offer_slot = gr.Column(min_width=0)
     with gr.Accordion("More settings", open=False):
         prompt = gr.Dropdown(PROMPT_CHOICES, value=PromptPreset.DEFAULT.value, label="Prompt")
         custom_prompt = gr.Textbox(label="Custom prompt", lines=3, visible=False)
@@ -123,6 +126,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         start,
         stop,
         notice,
+        offer_slot,
     )
 
 
@@ -136,7 +140,7 @@ def lay_out_results() -> Results:
             figures = Tiles(elem_id="figures")
             engine = Status("", elem_id="engine")
         with gr.Tab("Downloads", id="downloads"):
-            gr.Markdown("The transcript in every format, with speakers named as in the view.")
+            download_notes = Status(present.DOWNLOADS, elem_id="download-notes")
             with gr.Row(elem_classes="downloads"):
                 downloads = tuple(
                     (
@@ -164,5 +168,14 @@ def lay_out_results() -> Results:
                 elem_id="raw",
             )
     return Results(
-        status, engine, timeline, notices, figures, downloads, timeline_plot, talk_time_plot, raw
+        status,
+        engine,
+        timeline,
+        notices,
+        figures,
+        downloads,
+        download_notes,
+        timeline_plot,
+        talk_time_plot,
+        raw,
     )

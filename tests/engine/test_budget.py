@@ -39,6 +39,6 @@ def test_a_recording_without_room_for_its_transcript_is_refused_with_the_limit()
 
 
 def test_limits_of_the_two_checkpoints() -> None:
-    """tiny holds about nine minutes, the published checkpoint about 160."""
+    """The embedded one holds about nine minutes, the published checkpoint about 160."""
     assert 8.5 < longest_duration_s(8_192) / 60 < 9.5
     assert 150 < longest_duration_s(131_072) / 60 < 170

@@ -14,7 +14,7 @@ from moss_demo.errors import CheckpointError
 
 
 def test_the_embedded_checkpoint_is_found_by_name() -> None:
-    """tiny needs no path, no cache and no network."""
+    """It needs no path, no cache and no network."""
     found = find_checkpoint("tiny")
     assert (found.layout, found.revision) == (Layout.NATIVE, "local")
 

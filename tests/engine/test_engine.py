@@ -178,9 +178,7 @@ def test_recordings_without_speech_end_at_once(
     assert (finished.stop, finished.text, finished.token_ids) == (StopReason.NO_SPEECH, "", ())
 
 
-def test_the_speech_gate_can_be_switched_off(
-    pool: EnginePool, tiny_config: EngineConfig
-) -> None:
+def test_the_speech_gate_can_be_switched_off(pool: EnginePool, tiny_config: EngineConfig) -> None:
     """Without the gate the model itself decides, also on silence."""
     clip = AudioClip("silence", np.zeros(16_000, dtype=np.float32))
     options = DecodeOptions(max_new_tokens=5)

@@ -77,5 +77,5 @@ def test_a_waiting_run_can_be_given_up(tiny_config: EngineConfig) -> None:
 def test_synthetic_weights_are_refused_for_transcription() -> None:
     """Random weights are for timing; the message says what to choose instead."""
     config = EngineConfig("synthetic-0.9b", "cpu", Precision.BF16)
-    with pytest.raises(RequestError, match="random weights.*tiny or the published"):
+    with pytest.raises(RequestError, match=r"random weights.*tiny or the published"):
         list(EnginePool().stream(config, SHORT))

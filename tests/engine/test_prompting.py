@@ -33,9 +33,7 @@ def test_prompt_equals_the_processors(tiny: Loaded, sample_count: int) -> None:
 def test_prompt_and_hotwords_go_where_the_template_puts_them(tiny: Loaded) -> None:
     """A template that knows hotwords gets them as such, beside the prompt."""
     request = Request(_clip(16_000), prompt="write it down", hotwords=("kettle", "ben"))
-    text = tiny.processor.tokenizer.decode(
-        build_prompt_ids(tiny.processor, Layout.NATIVE, request)
-    )
+    text = tiny.processor.tokenizer.decode(build_prompt_ids(tiny.processor, Layout.NATIVE, request))
     assert "write it down\nkeywords: kettle, ben" in text
 
 

@@ -1,0 +1,77 @@
+"""Verdicts and scores as a shell user gets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from moss_demo.__main__ import main
+
+VECTORS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "parity.jsonl").read_text("utf-8").splitlines()
+]
+STATUS = {"pass": 0, "fail": 1, "invalid": 3}
+REFERENCE = "[0.50][S01]good morning everyone[2.10][2.60][S02]shall we begin[4.20]"
+
+
+def _files(folder: Path, *texts: str) -> list[str]:
+    paths = []
+    for number, text in enumerate(texts):
+        path = folder / f"{number}.txt"
+        path.write_text(text, encoding="utf-8")
+        paths.append(str(path))
+    return paths
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [v for v in VECTORS if not {"ref_meta", "cand_meta"} & v.keys()],
+    ids=lambda v: v["id"],
+)
+def test_compare_prints_the_verdict_and_exits_with_it(
+    vector: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Field names and gate are those of the published vectors; the exit status says the gate."""
+    expected, free = vector["expected"], vector.get("free", [])
+    assert isinstance(expected, dict)
+    assert isinstance(free, list)
+    files = _files(tmp_path, str(vector["reference"]), str(vector["candidate"]))
+    status = main(["compare", *files])
+    verdict = json.loads(capsys.readouterr().out)
+    assert status == STATUS[verdict["gate"]]
+    for name in expected.keys() - set(free) - {"reasons"}:
+        assert verdict[name] == expected[name], name
+
+
+def test_a_run_cut_by_its_budget_is_no_reference(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A project JSON carries why its run ended, and a truncated reference is invalid."""
+    reference = tmp_path / "run.json"
+    raw = _files(tmp_path, REFERENCE)[0]
+    main(["convert", raw, "--format", "json", "--output", str(reference)])
+    saved = json.loads(reference.read_text())
+    saved["figures"] = {"stop": "length"}
+    reference.write_text(json.dumps(saved))
+    assert main(["compare", str(reference), raw]) == 3
+    assert "reference" in json.loads(capsys.readouterr().out)["reasons"][0]
+
+
+def test_score_prints_every_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One wrong word of six: WER and cpWER of a sixth, no diarization error."""
+    files = _files(tmp_path, REFERENCE, REFERENCE.replace("morning", "warning"))
+    assert main(["score", *files]) == 0
+    text = capsys.readouterr().out
+    for name in ("wer", "cer", "cpwer", "cpcer", "der", "jer"):
+        assert name in text.lower()
+
+
+@pytest.mark.parametrize("command", ["compare", "score"])
+def test_a_file_in_no_known_format_is_named(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Broken JSON ends with 2 and the file's name."""
+    files = _files(tmp_path, REFERENCE, '{"not": "a transcript"}')
+    assert main([command, *files]) == 2
+    assert "1.txt" in capsys.readouterr().err
