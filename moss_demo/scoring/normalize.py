@@ -21,11 +21,11 @@ CJK = (
 )
 """Scripts written without blanks, as the inside of a character class: Han and kana."""
 
-_TOKEN = re.compile(rf"[{CJK}][\ufe00-\ufe0f\U000e0100-\U000e01ef]?|[^\s{CJK}]+")
+_VARIATION_SELECTOR = re.compile(r"[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_TOKEN = re.compile(rf"[{CJK}]{_VARIATION_SELECTOR.pattern}?|[^\s{CJK}]+")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U000323af]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _LATIN_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
-_VARIATION_SELECTORS = dict.fromkeys([*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)])
 _ENGLISH_GLUE = frozenset(
     ["the", "and", "of", "to", "it", "that", "you", "was", "for", "with", "are", "this", "have"]
 )
@@ -90,8 +90,7 @@ def tokenize(text: str) -> list[str]:
 def relaxed(text: str) -> str:
     """Fold width and case, and drop punctuation, symbols and characters without a glyph."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    kept = (c for c in folded if unicodedata.category(c)[0] not in "PS" and _is_visible(c))
-    return "".join(kept).translate(_VARIATION_SELECTORS)
+    return "".join(map(_kept, folded))
 
 
 def guess_language(texts: Iterable[str]) -> str | None:
@@ -111,8 +110,13 @@ def guess_language(texts: Iterable[str]) -> str | None:
     return "en" if words and glue >= _MIN_GLUE_SHARE * len(words) else None
 
 
-def _is_visible(character: str) -> bool:
-    return character.isspace() or unicodedata.category(character) not in ("Cc", "Cf")
+@cache
+def _kept(character: str) -> str:
+    """Return the character, or nothing for one that the relaxed rules drop."""
+    category = unicodedata.category(character)
+    unseen = category in ("Cc", "Cf") and not character.isspace()
+    dropped = category[0] in "PS" or unseen or _VARIATION_SELECTOR.match(character)
+    return "" if dropped else character
 
 
 def _for_language(text: str, language: str | None) -> str:

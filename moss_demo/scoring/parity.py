@@ -141,7 +141,6 @@ def _verdict(
     tokens = aligned_tokens(comparison, exact.order)
     identical, cp = _identical(reference, candidate), _cp_errors(reference, candidate)
     valid = exact.gate is not Gate.INVALID
-    speakers_ok = speakers.token_errors == 0 if both else None
     return ParityVerdict(
         gate=exact.gate,
         gate_relaxed_words=relaxed.gate,
@@ -152,7 +151,7 @@ def _verdict(
         word_errors=comparison.errors,
         order_changed=exact.order != tuple(range(len(candidate.segments))),
         words_ok_relaxed=relaxed.comparison.words_equal,
-        speakers_ok=speakers_ok,
+        speakers_ok=speakers.token_errors == 0 if both else None,
         speaker_token_errors=speakers.token_errors,
         relabel=speakers.relabel,
         labels_exact=speakers.labels_exact if both else None,
@@ -162,7 +161,6 @@ def _verdict(
         matched=len(segments.matched),
         max_drift_ms=comparison.max_drift_ms,
         identical=identical,
-        words_safe=comparison.words_equal and speakers_ok is True if valid else None,
         timing_safe=_timing_safe(comparison, max_drift_ms) if valid else None,
         closeness=_closeness(exact, relaxed, identical, cp) if valid else None,
         cp_errors=cp,

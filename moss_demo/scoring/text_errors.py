@@ -12,8 +12,8 @@ from rapidfuzz.distance import Editops, Levenshtein
 
 from moss_demo.scoring.counts import ErrorCounts
 
-_HINT_SHARE = 8
-"""A first guess of one error in so many tokens lets the search stay in a narrow band."""
+_SAMPLE = 1000
+"""Tokens from the beginning that tell how many errors to expect; a wrong guess costs time only."""
 
 
 class Edit(StrEnum):
@@ -75,8 +75,11 @@ def count_errors(reference: Sequence[str], candidate: Sequence[str]) -> ErrorCou
 
 
 def _edits(reference: Sequence[str], candidate: Sequence[str]) -> Editops:
-    hint = max(len(reference), len(candidate)) // _HINT_SHARE
-    return Levenshtein.editops(reference, candidate, score_hint=max(hint, 16))
+    """Return the fewest edits, found in a band as wide as the beginning lets expect."""
+    longest = max(len(reference), len(candidate))
+    early = Levenshtein.distance(reference[:_SAMPLE], candidate[:_SAMPLE])
+    expected = 2 * early * longest // _SAMPLE + _SAMPLE
+    return Levenshtein.editops(reference, candidate, score_hint=min(expected, longest))
 
 
 def count_aligned(

@@ -105,7 +105,6 @@ class ParityVerdict:
         matched: segments that answer each other one to one.
         max_drift_ms: largest drift of a stamp of matched segments, None where there is none.
         identical: text (or, where no text was kept, every segment) is the same byte for byte.
-        words_safe: words and speakers hold; None when the gate is invalid.
         timing_safe: boundaries and stamps hold; None when the gate is invalid or no stamp tells.
         closeness: the highest rung reached, None when the gate is invalid.
         cp_errors: edits by speaker under the best relabelling.
@@ -135,7 +134,6 @@ class ParityVerdict:
     matched: int
     max_drift_ms: int | None
     identical: bool
-    words_safe: bool | None
     timing_safe: bool | None
     closeness: Closeness | None
     cp_errors: ErrorCounts
@@ -144,6 +142,13 @@ class ParityVerdict:
     drift: tuple[DriftBin, ...]
     first_difference: FirstDifference | None
     tokens: tuple[AlignedToken, ...]
+
+    @property
+    def words_safe(self) -> bool | None:
+        """Whether words and speakers hold, whatever the times; None when the gate is invalid."""
+        if self.gate is Gate.INVALID:
+            return None
+        return self.words_ok and self.speakers_ok is True
 
     @property
     def boundaries_moved(self) -> int:

@@ -300,6 +300,8 @@ def test_speech_without_a_label_stays_without(label: str) -> None:
         ("start,end,text\n0,1e99,a\n", "", "Line 2: 1e+99 is no time"),
         ("a,b\n", ".csv", "Line 1: the header needs"),
         ("[" * 100_000, ".json", "nests too deep"),
+        ("a" * 1_000_001, ".txt", "has 1,000,001 characters"),
+        ("text,speaker\n" + "".join(f"a,{n}\n" for n in range(2001)), "", "has 2,001 speakers"),
     ],
 )
 def test_a_broken_file_is_refused_with_its_line(text: str, suffix: str, message: str) -> None:

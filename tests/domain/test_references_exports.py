@@ -27,8 +27,9 @@ LOSSLESS = [
 WORDS = (
     st.text("abc é你好<>&{}\\/,\"'=+-@[]0123", min_size=1, max_size=14)
     .map(lambda text: " ".join(text.split()))
-    .filter(lambda text: text and "-->" not in text)
+    .filter(lambda text: text and "-->" not in text and not text.startswith("'"))
 )
+"""No arrow, which SRT cannot hold, and no apostrophe in front, which a table takes for its guard."""
 
 
 @st.composite

@@ -15,6 +15,13 @@ from moss_demo.domain.references.tables import is_table, read_table
 from moss_demo.domain.references.textgrid import is_textgrid, read_textgrid
 from moss_demo.domain.references.vtt import is_vtt, read_vtt
 from moss_demo.domain.transcript import Transcript
+from moss_demo.errors import TranscriptError
+
+MAX_CHARACTERS = 1_000_000
+"""More than is spoken in sixteen hours."""
+
+MAX_SPEAKERS = 2_000
+"""More than any meeting has."""
 
 _MODEL_MARKER = re.compile(r"\s*\[(?:[0-9:.,\s-]+|\s*[Ss][0-9]{1,4}\s*)\]")
 
@@ -59,11 +66,27 @@ def read_reference(text: str, *, suffix: str = "") -> Transcript:
         suffix: end of the file's name, such as `.srt`, in any case; empty when there is none.
 
     Raises:
-        TranscriptError: the text is broken for its format; the message names the line.
+        TranscriptError: the text is broken for its format; the message names the line. Or it is
+            too long for any recording.
     """
     content = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     named = [form for form in _FORMATS if suffix.lower() in form.suffixes]
     for form in (*named, *_FORMATS):
         if form.looks_right(content):
-            return form.read(text if form.read is parse else content)
-    return named[0].read(content) if named else parse(text)
+            return _within_limits(form.read(text if form.read is parse else content))
+    return _within_limits(named[0].read(content) if named else parse(text))
+
+
+def _within_limits(transcript: Transcript) -> Transcript:
+    """Refuse what no recording holds, since comparing costs the square of it."""
+    counts = (
+        (sum(len(segment.text) for segment in transcript.segments), MAX_CHARACTERS, "characters"),
+        (len(transcript.speakers), MAX_SPEAKERS, "speakers"),
+    )
+    for count, limit, what in counts:
+        if count > limit:
+            raise TranscriptError(
+                f"The transcript has {count:,} {what}, more than a recording can hold; "
+                f"give at most {limit:,}."
+            )
+    return transcript
