@@ -140,7 +140,6 @@ def _verdict(
     both, speakers = comparison.both_speak, comparison.speakers
     tokens = aligned_tokens(comparison, exact.order)
     identical, cp = _identical(reference, candidate), _cp_errors(reference, candidate)
-    valid = exact.gate is not Gate.INVALID
     return ParityVerdict(
         gate=exact.gate,
         gate_relaxed_words=relaxed.gate,
@@ -161,8 +160,8 @@ def _verdict(
         matched=len(segments.matched),
         max_drift_ms=comparison.max_drift_ms,
         identical=identical,
-        timing_safe=_timing_safe(comparison, max_drift_ms) if valid else None,
-        closeness=_closeness(exact, relaxed, identical, cp) if valid else None,
+        timing_safe=_timing_safe(exact, max_drift_ms),
+        closeness=_closeness(exact, relaxed, identical, cp),
         cp_errors=cp,
         boundaries_lost=len(segments.lost),
         boundaries_added=len(segments.added),
@@ -195,17 +194,22 @@ def _cp_errors(reference: Transcript, candidate: Transcript) -> ErrorCounts:
     return cp_errors(left, right).counts
 
 
-def _timing_safe(comparison: Comparison, max_drift_ms: int) -> bool | None:
-    """Say whether boundaries and stamps hold, None when there is no stamp to tell."""
-    if comparison.reflow or comparison.segments.missing or comparison.segments.extra:
-        return False
-    if comparison.time_unknown:
+def _timing_safe(exact: _Judged, max_drift_ms: int) -> bool | None:
+    """Say whether boundaries and stamps hold, None when the gate is invalid or no stamp tells."""
+    comparison, segments = exact.comparison, exact.comparison.segments
+    if exact.gate is Gate.INVALID:
+        return None
+    if comparison.reflow or segments.missing or segments.extra or comparison.time_unknown:
         return False
     drift_ms = comparison.max_drift_ms
     return None if drift_ms is None else drift_ms <= max_drift_ms
 
 
-def _closeness(exact: _Judged, relaxed: _Judged, identical: bool, cp: ErrorCounts) -> Closeness:
+def _closeness(
+    exact: _Judged, relaxed: _Judged, identical: bool, cp: ErrorCounts
+) -> Closeness | None:
+    if exact.gate is Gate.INVALID:
+        return None
     if exact.gate is Gate.PASS:
         return Closeness.IDENTICAL if identical else Closeness.GATE
     if relaxed.gate is Gate.PASS:

@@ -249,8 +249,8 @@ def test_whisper_tables_count_milliseconds() -> None:
 
 def test_the_guard_against_formulas_is_taken_off() -> None:
     """A cell that a spreadsheet would calculate comes back as it was spoken."""
-    text = "start,end,speaker,text\n0,1,,'=1+1\n1,2,S01,'tis\n"
-    assert [s.text for s in read_reference(text).segments] == ["=1+1", "'tis"]
+    text = "start,end,speaker,text\n0,1,,'=1+1\n1,2,S01,'tis\n2,3,,a'=b\n"
+    assert [s.text for s in read_reference(text).segments] == ["=1+1", "'tis", "a'=b"]
 
 
 def test_stm_alternatives_and_optional_words() -> None:

@@ -29,7 +29,7 @@ WORDS = (
     .map(lambda text: " ".join(text.split()))
     .filter(lambda text: text and "-->" not in text and not text.startswith("'"))
 )
-"""No arrow, which SRT cannot hold, and no apostrophe in front, which a table takes for its guard."""
+"""No arrow, which SRT cannot hold, and no apostrophe in front, which a table may add itself."""
 
 
 @st.composite

@@ -10,7 +10,7 @@ from moss_demo.domain.transcript import Segment, Transcript
 
 _DELIMITERS = "\t,;"
 _COLUMNS = ("start", "end", "speaker")
-_GUARDED = re.compile(r"'(?=[=+\-@\t\r＝＋－＠])")
+_GUARDED = re.compile(r"\A'(?=[=+\-@\t\r＝＋－＠])")
 
 
 def is_table(text: str) -> bool:
@@ -45,7 +45,7 @@ def read_table(text: str) -> Transcript:
 def _read_row(line: int, row: Sequence[str], header: Sequence[str], unit_s: float) -> Segment:
     if len(row) < len(header):
         raise reading_error(f"the row has {len(row)} cells, the header {len(header)}.", line)
-    cells = {name: _GUARDED.sub("", cell, count=1) for name, cell in zip(header, row, strict=False)}
+    cells = {name: _GUARDED.sub("", cell) for name, cell in zip(header, row, strict=False)}
     start, end = (_seconds(cells.get(name, ""), line, name, unit_s) for name in ("start", "end"))
     return turn(start, end, cells.get("speaker"), cells["text"], f"Line {line}")
 
