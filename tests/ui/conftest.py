@@ -1,0 +1,104 @@
+"""Fixtures of the page's tests: Chromium, a served page, and a page that must stay quiet."""
+
+import os
+import shutil
+import wave
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import gradio as gr
+import pytest
+from playwright.sync_api import ConsoleMessage, Page, Request
+
+from moss_demo.ui.theme import load_css, make_theme
+
+RECORDING_S = 60
+"""Length of the recording that the viewer's tests play."""
+
+_LOCAL = {"127.0.0.1", "localhost"}
+_FOREIGN_WARNINGS = (
+    # Gradio leaves event loops and a probe of its port open, and uses old options of pandas.
+    "ignore:unclosed event loop:ResourceWarning",
+    "ignore:unclosed <socket:ResourceWarning",
+    "ignore::pandas.errors.Pandas4Warning",
+    # The plugin behind pytest-playwright that knows the base address is older than this pytest.
+    "ignore:Session-scoped fixtures defined as instance methods:pytest.PytestRemovedIn10Warning",
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    """Pass over the warnings of others that only tests of the page provoke."""
+    for line in _FOREIGN_WARNINGS:
+        config.addinivalue_line("filterwarnings", line)
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """Start the system's Chromium; without one skip, or fail where CI has to have it."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        reason = "Chromium is missing; install the package chromium to run the browser tests"
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+    flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
+    return {**browser_type_launch_args, "executable_path": path, "args": flags}
+
+
+@pytest.fixture(scope="session")
+def serve() -> Iterator[Callable[[gr.Blocks], str]]:
+    """Serve pages in the app's own look until the session ends; return each one's address."""
+    served: list[gr.Blocks] = []
+
+    def start(page: gr.Blocks) -> str:
+        _, address, _ = page.launch(
+            server_name="127.0.0.1",
+            prevent_thread_lock=True,
+            quiet=True,
+            theme=make_theme(),
+            css=load_css(),
+            ssr_mode=False,
+            run_history=False,
+            footer_links=["api"],
+        )
+        served.append(page)
+        return str(address)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADIO_ANALYTICS_ENABLED", "False")
+        yield start
+        for page in served:
+            page.close(verbose=False)
+
+
+@pytest.fixture
+def quiet_page(page: Page) -> Iterator[Page]:
+    """Give a page that fails its test on any console error, exception or foreign request."""
+    problems: list[str] = []
+
+    def listen(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            problems.append(f"console: {message.text}")
+
+    def watch(request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.hostname not in _LOCAL:
+            problems.append(f"request: {request.url}")
+
+    page.on("console", listen)
+    page.on("pageerror", lambda error: problems.append(f"exception: {error}"))
+    page.on("request", watch)
+    yield page
+    assert problems == []
+
+
+@pytest.fixture(scope="session")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write a minute of a quiet square wave that the browser can play."""
+    path = tmp_path_factory.mktemp("audio") / "minute.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(1)
+        file.setframerate(8000)
+        file.writeframes((bytes([126]) * 20 + bytes([130]) * 20) * (200 * RECORDING_S))
+    return path
