@@ -50,6 +50,11 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     )
 
 
+def keep_gradio_offline() -> None:
+    """Switch Gradio's own look-ups of versions and telemetry off, unless the host set them."""
+    os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+
 def _number(environment: Mapping[str, str], name: str, default: float) -> float:
     text = environment.get(name)
     if not text:

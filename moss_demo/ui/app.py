@@ -2,6 +2,7 @@
 
 import gradio as gr
 
+from moss_demo.settings import keep_gradio_offline
 from moss_demo.ui import endpoint, tab_system, tab_transcribe
 from moss_demo.ui.context import ASSETS, AppContext
 from moss_demo.ui.theme import load_css, make_theme
@@ -17,6 +18,7 @@ UPLOADS_LIVE_S = 3_600
 
 def build_app(context: AppContext) -> gr.Blocks:
     """Build the page; nothing is loaded and nothing is downloaded."""
+    keep_gradio_offline()
     with gr.Blocks(
         title=TITLE, analytics_enabled=False, delete_cache=(UPLOADS_LIVE_S // 4, UPLOADS_LIVE_S)
     ) as page:

@@ -76,6 +76,6 @@ def build_context(settings: Settings, device: str | None = None) -> AppContext:
 
 
 def list_samples(folder: Path = ASSETS / "samples") -> tuple[Sample, ...]:
-    """List the built-in recordings by name; labels are derived from file names."""
-    files = sorted(p for p in folder.glob("*") if p.suffix in (".flac", ".ogg", ".wav"))
+    """List the built-in recordings, the shortest first; labels are derived from file names."""
+    files = sorted(folder.glob("*.flac"), key=lambda path: path.stat().st_size)
     return tuple(Sample(p.stem.replace("-", " ").capitalize(), p) for p in files)

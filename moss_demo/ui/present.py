@@ -1,11 +1,14 @@
 """Pure presenters: what the page says about a run. No Gradio, no clock, no files."""
 
+from collections.abc import Mapping
+
 from moss_demo.domain.diagnostics import diagnose
 from moss_demo.domain.events import Run, StopReason
 from moss_demo.domain.exports import ExportFormat, export_notes
 from moss_demo.domain.figures import clock
 from moss_demo.engine.checkpoints import PUBLISHED, TINY
 from moss_demo.engine.engine import EngineInfo
+from moss_demo.ui.lanes import speaker_name
 
 TINY_NOTICE = (
     "**tiny** is the embedded demonstration checkpoint: English, a small vocabulary, lower case, "
@@ -15,7 +18,7 @@ TINY_NOTICE = (
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
 READY = "Ready. Press Transcribe."
 
-DOWNLOADS = "The transcript in every format, with speakers named as in the view."
+DOWNLOADS = "The transcript in every format, with speakers named as in the view"
 OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
 
 
@@ -61,13 +64,15 @@ def download_line(done_bytes: int, total_bytes: int) -> str:
     return f"Downloading {done_bytes / 1e6:,.0f} of {total_bytes / 1e6:,.0f} MB ({share:.0%})"
 
 
-def download_notes(run: Run) -> str:
-    """Say what the formats cannot hold as the model wrote it, each remark once."""
+def download_notes(run: Run, names: Mapping[str, str]) -> str:
+    """Say how speakers are named and what formats cannot hold as written, each remark once."""
+    speakers = ", ".join(speaker_name(label, names) for label in run.transcript.speakers)
     remarks: dict[str, list[str]] = {}
     for fmt in ExportFormat:
         for note in export_notes(run.transcript, fmt, duration_s=run.duration_s):
             remarks.setdefault(note, []).append(fmt.value)
-    return " ".join([DOWNLOADS, *(f"{', '.join(f)}: {note}" for note, f in remarks.items())])
+    lead = f"{DOWNLOADS}: {speakers}." if speakers else f"{DOWNLOADS}."
+    return " ".join([lead, *(f"{', '.join(f)}: {note}" for note, f in remarks.items())])
 
 
 def checkpoint_notice(checkpoint: str) -> str:

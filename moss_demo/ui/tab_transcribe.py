@@ -151,6 +151,7 @@ def _wire_run(
     def stream(values: Updates) -> Iterator[Updates]:
         number = values[outcome].number + 1 if values[outcome] else 1
         kept: Outcome | None = None
+        yield {names: {}}  # once: names given while the text streams are kept
         try:
             with closing(transcribe(_wishes(inputs, source, values), context)) as snapshots:
                 for snapshot in snapshots:
@@ -161,7 +162,7 @@ def _wire_run(
                         snapshot.clip_warnings,
                         number,
                     )
-                    yield {outcome: kept, names: {}} | _streaming(results, snapshot, number)
+                    yield {outcome: kept} | _streaming(results, snapshot, number)
         except MossDemoError as error:
             partial = {} if kept is None else _finished(results, kept, {})
             yield partial | {results.status: present.failed_line(str(error))}
@@ -264,7 +265,7 @@ def _named(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
     status = TimelineStatus.STOPPED if run.finished is None else TimelineStatus.DONE
     return {
         results.timeline: timeline_update(run, number=kept.number, names=names, status=status),
-        results.download_notes: present.download_notes(run),
+        results.download_notes: present.download_notes(run, names),
         results.timeline_plot: timeline_figure(run.transcript, run.duration_s, names),
         results.talk_time_plot: talk_time_figure(run.transcript, run.duration_s, names),
     } | {

@@ -140,7 +140,7 @@ def lay_out_results() -> Results:
             figures = Tiles(elem_id="figures")
             engine = Status("", elem_id="engine")
         with gr.Tab("Downloads", id="downloads"):
-            download_notes = Status(present.DOWNLOADS, elem_id="download-notes")
+            download_notes = Status(f"{present.DOWNLOADS}.", elem_id="download-notes")
             with gr.Row(elem_classes="downloads"):
                 downloads = tuple(
                     (

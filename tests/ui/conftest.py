@@ -23,6 +23,8 @@ _FOREIGN_WARNINGS = (
     "ignore:unclosed event loop:ResourceWarning",
     "ignore:unclosed <socket:ResourceWarning",
     "ignore::pandas.errors.Pandas4Warning",
+    # Gradio's queue asks pandas for something that pandas 3 deprecates.
+    "ignore:The copy keyword is deprecated",
     # The plugin behind pytest-playwright that knows the base address is older than this pytest.
     "ignore:Session-scoped fixtures defined as instance methods:pytest.PytestRemovedIn10Warning",
 )

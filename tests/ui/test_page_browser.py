@@ -1,0 +1,262 @@
+"""The whole page in Chromium with the embedded checkpoint: what a visitor does and gets."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import gradio as gr
+import numpy as np
+import pytest
+import soundfile
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
+from playwright.sync_api import Locator, Page, expect
+
+from moss_demo.domain.parser import parse
+from moss_demo.settings import Settings
+from moss_demo.ui.app import build_app, launch
+from moss_demo.ui.context import build_context, list_samples
+
+pytestmark = pytest.mark.browser
+
+SHORTEST = list_samples()[0]
+REFERENCE = parse(SHORTEST.path.with_suffix(".txt").read_text(encoding="utf-8"))
+RUN_MS = 180_000
+"""A guard against hanging, far above what a run takes."""
+
+RAW_TEXT = re.compile(r"^\[\d+\.\d\d\]\[S01\].+\[\d+\.\d\d\]$")
+
+SCREENSHOT = Path(__file__).parents[2] / "assets" / "screenshot.png"
+MEDIA_TIME = """() => {
+  for (const node of document.querySelectorAll("#recording #waveform *")) {
+    const media = node.shadowRoot && node.shadowRoot.querySelector("audio");
+    if (media) return media.currentTime;
+  }
+  return -1;
+}"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of the page, served as on a host that changed nothing."""
+    app = build_context(Settings(), "cpu")
+    served: gr.Blocks = build_app(app)
+    yield launch(served, app, host="127.0.0.1", blocks=False)
+    served.close(verbose=False)
+
+
+@pytest.fixture
+def opened(quiet_page: Page, address: str) -> Page:
+    """The page, drawn and ready."""
+    quiet_page.goto(address)
+    expect(quiet_page.locator("#timeline .tl-hint")).not_to_be_empty()
+    return quiet_page
+
+
+def _upload(page: Page, path: Path) -> None:
+    page.locator("#recording input[type=file]").set_input_files(path)
+    expect(page.locator("#status")).not_to_contain_text("Upload or record")
+
+
+def _start(page: Page) -> None:
+    page.locator("#start").click()
+    expect(page.locator("#stop")).to_be_enabled()
+
+
+def _wait_for_end(page: Page) -> None:
+    expect(page.locator("#start")).to_be_enabled(timeout=RUN_MS)
+
+
+def _rows(page: Page) -> Locator:
+    return page.locator("#timeline .tl-row")
+
+
+def _download(page: Page, fmt: str) -> str:
+    with page.expect_download() as started:
+        page.locator(f"#download-{fmt}").click()
+    return Path(started.value.path()).read_text(encoding="utf-8")
+
+
+def test_a_sample_streams_into_a_transcript_that_can_be_played_renamed_and_taken_away(
+    opened: Page,
+) -> None:
+    """The main job from upload to download."""
+    _upload(opened, SHORTEST.path)
+    _start(opened)
+    expect(_rows(opened).nth(1)).to_be_visible(timeout=RUN_MS)
+    early = _rows(opened).count()
+    expect(opened.locator("#status")).to_contain_text("Transcribing")
+    expect(opened.locator("#status")).to_contain_text("tokens/s")
+    _wait_for_end(opened)
+    expect(opened.locator("#status")).to_contain_text("Done in")
+    assert early < _rows(opened).count()
+    assert abs(_rows(opened).count() - len(REFERENCE.segments)) <= 1
+    expect(opened.locator("#timeline .tl-lane")).to_have_count(len(REFERENCE.speakers))
+    expect(opened.locator("#figures")).to_contain_text("Time to first token")
+
+    _rows(opened).nth(3).click()
+    opened.wait_for_function(f"({MEDIA_TIME})() > 1")
+    expect(_rows(opened).nth(3)).to_have_attribute("aria-current", "true")
+
+    opened.locator('#timeline .tl-lane[data-speaker="S01"]').get_by_role("button").click()
+    opened.get_by_label("Name of S01").fill("Alice")
+    opened.keyboard.press("Enter")
+    expect(opened.locator("#timeline .tl-row", has_text="Alice").first).to_be_visible()
+    opened.get_by_role("tab", name="Downloads").click()
+    expect(opened.locator("#download-notes")).to_contain_text("Alice, S02")
+    srt = _download(opened, "srt")
+    assert srt.startswith("1\n00:00:")
+    assert "Alice: " in srt
+
+    opened.get_by_role("tab", name="Raw text").click()
+    expect(opened.locator("#raw textarea")).to_have_value(RAW_TEXT)
+    opened.get_by_role("tab", name="Charts").click()
+    bars = opened.locator("#timeline-plot .bars .point path")
+    expect(bars).to_have_count(_rows(opened).count())
+    assert all(box["width"] > 1 for bar in bars.all() if (box := bar.bounding_box()))
+
+
+def test_stop_keeps_what_was_written_and_the_next_run_works(opened: Page) -> None:
+    """A stopped run leaves its partial transcript and its files; then the same page runs again."""
+    opened.get_by_role("button", name=SHORTEST.label).click()
+    expect(opened.locator("#status")).to_contain_text("Ready")
+    _start(opened)
+    expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
+    opened.locator("#stop").click()
+    expect(opened.locator("#status")).to_contain_text("Stopped at")
+    expect(opened.locator("#notices")).to_contain_text("stopped")
+    assert _rows(opened).count() >= 1
+    expect(opened.locator("#start")).to_be_enabled()
+    opened.get_by_role("tab", name="Downloads").click()
+    assert "-->" in _download(opened, "vtt")
+    _start(opened)
+    _wait_for_end(opened)
+    expect(opened.locator("#status")).to_contain_text("Done in")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.wav", b"", "empty"),
+        ("noise.wav", b"\x13\x37" * 4_000, "audio"),
+        ("page.mp3", b"<html><img src=x onerror=alert(1)></html>", "audio"),
+    ],
+)
+def test_a_broken_file_gets_one_sentence_and_leaves_the_page_working(
+    page: Page, address: str, tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    """The cause is named, nothing hangs, and Start can be pressed again.
+
+    The player writes its own failure to decode to the console, so this page may be loud.
+    """
+    page.goto(address)
+    path = tmp_path / name
+    path.write_bytes(content)
+    page.locator("#recording input[type=file]").set_input_files(path)
+    page.locator("#start").click()
+    expect(page.locator("#status")).to_contain_text(message, ignore_case=True)
+    expect(page.get_by_test_id("toast-body").first).to_be_visible()
+    expect(page.locator("#start")).to_be_enabled()
+    expect(page.locator("#stop")).to_be_disabled()
+
+
+def test_starting_without_a_recording_is_answered(opened: Page) -> None:
+    """The first click of a newcomer gets a sentence."""
+    opened.locator("#start").click()
+    expect(opened.locator("#status")).to_contain_text("no recording yet")
+    expect(opened.locator("#start")).to_be_enabled()
+
+
+def test_a_video_in_a_container_no_audio_player_knows_is_played_and_transcribed(
+    opened: Page, tmp_path: Path
+) -> None:
+    """Any container works: the player gets a copy it can play, the model the sound itself."""
+    video = tmp_path / "talk.mkv"
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=c=blue:s=64x64:d=30", "-i",
+         str(SHORTEST.path), "-shortest", "-c:a", "ac3", str(video)],
+        check=True,
+    )  # fmt: skip
+    opened.locator("input[type=file]").last.set_input_files(video)
+    expect(opened.locator("#status")).to_contain_text("Ready")
+    expect(opened.locator("#recording #waveform")).to_be_visible()
+    _start(opened)
+    expect(_rows(opened).nth(1)).to_be_visible(timeout=RUN_MS)
+    opened.locator("#stop").click()
+    expect(opened.locator("#status")).to_contain_text("Stopped at")
+
+
+def test_silence_ends_as_no_speech(opened: Page, tmp_path: Path) -> None:
+    """A silent recording says so beside an empty transcript."""
+    path = tmp_path / "silence.wav"
+    soundfile.write(path, np.zeros(32_000, dtype=np.float32), 16_000)
+    _upload(opened, path)
+    _start(opened)
+    _wait_for_end(opened)
+    expect(opened.locator("#status")).to_contain_text("No speech found")
+    expect(opened.locator("#notices")).to_contain_text("no speech", ignore_case=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)])
+def test_the_page_fits_its_window(opened: Page, scheme: str, size: tuple[int, int]) -> None:
+    """Nothing is cut off sideways on a desk or in a hand, in either theme."""
+    opened.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    opened.set_viewport_size({"width": size[0], "height": size[1]})
+    expect(opened.locator("#start")).to_be_visible()
+    assert opened.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_the_system_tab_says_what_runs_here(opened: Page) -> None:
+    """Versions and checkpoints are listed when the tab is opened."""
+    opened.get_by_role("tab", name="System").click()
+    expect(opened.locator("#system-table")).to_contain_text("transformers")
+    expect(opened.locator("#system-table")).to_contain_text("moss-td-tiny")
+
+
+def test_the_endpoint_streams_to_programs(address: str) -> None:
+    """`/transcribe` takes a file and gives the transcript so far, each value longer in lines."""
+    client = Client(address, verbose=False)
+    job = client.submit(handle_file(str(SHORTEST.path)), api_name="/transcribe")
+    values = list(job)
+    assert len({len(value.splitlines()) for value in values}) > 2
+    assert values[-1] == job.result()
+    final = parse(values[-1].replace("\n", ""))
+    assert abs(len(final.segments) - len(REFERENCE.segments)) <= 1
+    client.close()
+
+
+def test_the_endpoint_is_the_only_public_one(address: str) -> None:
+    """Helpers of the page are private."""
+    client = Client(address, verbose=False)
+    described = client.view_api(return_format="dict")
+    assert isinstance(described, dict)
+    assert list(described["named_endpoints"]) == ["/transcribe"]
+    assert not described["unnamed_endpoints"]
+    client.close()
+
+
+def test_the_endpoint_refuses_what_the_page_refuses(address: str, tmp_path: Path) -> None:
+    """Programs get the same sentence, and a path is no checkpoint."""
+    client = Client(address, verbose=False)
+    with pytest.raises(AppError, match="does not offer"):
+        client.predict(handle_file(str(SHORTEST.path)), str(tmp_path), api_name="/transcribe")
+    client.close()
+
+
+def test_the_readmes_picture_can_be_taken_again(
+    opened: Page, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """A finished run at desktop size; `--retake-screenshot` puts it into the README."""
+    opened.set_viewport_size({"width": 1440, "height": 1000})
+    opened.get_by_role("button", name=SHORTEST.label).click()
+    expect(opened.locator("#recording #waveform")).to_be_visible()
+    _start(opened)
+    _wait_for_end(opened)
+    picture = tmp_path / "page.png"
+    opened.screenshot(path=picture, animations="disabled")
+    assert picture.stat().st_size > 20_000
+    if pytestconfig.getoption("--retake-screenshot"):
+        shutil.copy(picture, SCREENSHOT)

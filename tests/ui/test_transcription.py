@@ -1,0 +1,126 @@
+"""What the page shows of a run, driven with scripted events."""
+
+from pathlib import Path
+
+import pytest
+
+from moss_demo.domain.events import (
+    Finished,
+    Run,
+    SegmentDone,
+    Started,
+    StopReason,
+    TextDelta,
+)
+from moss_demo.domain.transcript import Segment
+from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.pool import Loading, PoolEvent, Ready
+from moss_demo.errors import AudioError, RequestError
+from moss_demo.settings import Settings
+from moss_demo.ui import present
+from moss_demo.ui.context import build_context
+from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots
+
+INFO = EngineInfo("tiny", "local", "native", 18_900_000, 8_192, "cpu", "fp32", "sdpa", 0.5)
+RUN = Run("talk.wav", "0" * 16, 10.0)
+FIRST = Segment(0.5, 2.0, "S01", "good morning")
+
+SECOND = Segment(2.0, 3.0, "S02", "hello")
+
+
+def _delta(at: float) -> TextDelta:
+    return TextDelta(at, "a", (1,), Segment(2.0, None, "S02", "hel"))
+
+
+EVENTS: list[PoolEvent] = [
+    Loading("tiny"),
+    Ready(INFO, loaded=True),
+    Started(0.1, 10.0, 200, 125, 456, ((0.4, 9.0),)),
+    _delta(0.20),
+    _delta(0.21),
+    SegmentDone(0.25, FIRST),
+    _delta(0.33),
+    *(_delta(0.34 + n / 1_000) for n in range(50)),
+    SegmentDone(0.99, SECOND),
+    Finished(1.0, "raw", (1,) * 53, StopReason.END_OF_TEXT),
+]
+
+
+def test_a_view_changes_about_ten_times_a_second() -> None:
+    """Fifty tokens within fifty milliseconds are one change, not fifty."""
+    shown = list(snapshots(EVENTS, RUN, ()))
+    assert len(shown) < 10
+
+
+def test_what_is_going_on_is_said_from_the_first_moment() -> None:
+    """Loading, listening and encoding are named before the first word."""
+    status = [snapshot.status for snapshot in snapshots(EVENTS, RUN, ())]
+    assert status[:3] == ["Loading tiny…", "Listening for speech…", "Encoding the audio…"]
+    assert status[3].startswith("Transcribing · 0:02 of 0:10")
+    assert status[-1].startswith("Done in 1.0 s (10.0× real time) · 2 speakers · 2 segments")
+
+
+def test_text_grows_and_never_shrinks() -> None:
+    """Within a run each view holds all segments of the one before."""
+    seen: tuple[Segment, ...] = ()
+    for snapshot in snapshots(EVENTS, RUN, ()):
+        assert snapshot.run.segments[: len(seen)] == seen
+        seen = snapshot.run.segments
+    assert seen == (FIRST, SECOND)
+
+
+def test_the_end_is_always_shown() -> None:
+    """The last view holds the finished run, however close the events before it were."""
+    *_, last = snapshots(EVENTS, RUN, ("a warning",))
+    assert last.run.finished is not None
+    assert (last.engine, last.load_s, last.clip_warnings) == (INFO, 0.5, ("a warning",))
+
+
+def test_a_resident_engine_has_no_load_time() -> None:
+    """Loading is counted once, in the run that waited for it."""
+    events = [Ready(INFO, loaded=False), *EVENTS[2:]]
+    assert {snapshot.load_s for snapshot in snapshots(events, RUN, ())} == {None}
+
+
+def test_no_speech_is_said_plainly() -> None:
+    """A recording without speech ends with a sentence, not with an empty page."""
+    events = [Finished(0.2, "", (), StopReason.NO_SPEECH)]
+    *_, last = snapshots(events, RUN, ())
+    assert last.status == "No speech found in 0:10"
+    assert [row["kind"] for row in present.warning_rows(last.run, ())] == ["no_speech"]
+
+
+def test_a_stopped_run_says_how_far_it_came() -> None:
+    """Partial results are counted."""
+    *_, last = snapshots(EVENTS[:-2], RUN, ())
+    assert present.stopped_line(last.run) == "Stopped at 0:02 of 0:10 · 2 speakers · 2 segments"
+
+
+def test_endpoint_lines_are_in_the_models_form() -> None:
+    """Programs get one line a segment; an open one has no end yet."""
+    *_, last = snapshots(EVENTS[:-2], RUN, ())
+    assert present.transcript_lines(last.run) == "[0.50][S01]good morning[2.00]\n[2.00][S02]hel"
+
+
+def test_starting_without_a_recording_is_answered() -> None:
+    """The first click of a newcomer gets a sentence."""
+    context = build_context(Settings(), "cpu")
+    with pytest.raises(AudioError, match="no recording yet"):
+        make_request(Wishes(None, "tiny"), context)
+
+
+def test_a_path_is_never_a_checkpoint_for_visitors(tmp_path: Path) -> None:
+    """Visitors choose among what the host offers; a folder of the server is no offer."""
+    context = build_context(Settings(), "cpu")
+    with pytest.raises(RequestError, match="does not offer"):
+        context.engine_config(str(tmp_path), "auto")
+    hosted = build_context(Settings(model=str(tmp_path)), "cpu")
+    assert hosted.engine_config(str(tmp_path), "auto").checkpoint == str(tmp_path)
+
+
+def test_an_empty_custom_prompt_is_refused() -> None:
+    """Choosing "custom" and writing nothing is an oversight, not the default."""
+    assert prompt_text("en", "ignored") == "en"
+    assert prompt_text("custom", " mine ") == " mine "
+    with pytest.raises(RequestError, match="custom prompt is empty"):
+        prompt_text("custom", "  ")
