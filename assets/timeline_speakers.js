@@ -29,7 +29,6 @@ function buildLane(lane) {
   lane.button.append(makeDot(lane), lane.name);
   if (lane.speaker !== null) {
     lane.button.type = "button";
-    lane.button.title = WORDS.renameHint;
     lane.button.append(makePencil());
     lane.button.addEventListener("click", () => editName(lane));
   }
@@ -108,6 +107,7 @@ function showNames() {
     if (lane.shown !== name) {
       lane.shown = name;
       lane.name.textContent = name;
+      lane.button.title = lane.speaker === null ? "" : name + " · " + WORDS.renameHint;
       for (const item of lane.items) item.who.textContent = name;
       if (lane.speaker !== null) lane.button.setAttribute("aria-label", WORDS.rename + name);
     }

@@ -7,7 +7,7 @@ const WORDS = {
   playFrom: "Play from ",
   noTime: "No time known",
   rename: "Rename ",
-  renameHint: "Click to rename",
+  renameHint: "click to rename",
   nameFor: "Name of ",
   noHits: "No hits",
   beyond: ["past the end", "The recording ends before this time; the timeline stops at its end"],
