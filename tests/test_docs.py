@@ -16,7 +16,9 @@ BLOCKS = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
 COMMANDS = [line for block in BLOCKS for line in block.splitlines() if "-m moss_demo" in line]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: re.sub(r"\s+#.*|.*-m moss_demo ", "", c))
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=lambda c: re.sub(r"\s+#.*|.*-m moss_demo ", "", c)
+)
 def test_command_lines_run(command: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Each line of the README's shell blocks ends with 0, in order, in one folder."""
     folder = tmp_path_factory.getbasetemp() / "readme"

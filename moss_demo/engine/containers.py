@@ -9,7 +9,7 @@ import os
 from enum import StrEnum
 from typing import BinaryIO
 
-from moss_demo.engine.mpeg_frames import ac3_chain, adts_chain, mpeg_chain
+from moss_demo.engine.mpeg_frames import ac3_chain, adts_chain, mpeg_layer
 
 HEAD_BYTES = 65_536
 """How much is read to recognise a file: several frames of every streamed codec fit."""
@@ -143,14 +143,20 @@ def recognise(file: BinaryIO) -> Container | None:
     Returns:
         The container, or None when the content is none of those that may be opened.
     """
-    head = _read_at(file, 0)
+    head = head_behind_tags(file)
+    return _by_magic(head) or _by_frames(head)
+
+
+def head_behind_tags(file: BinaryIO) -> bytes:
+    """Read the first bytes behind any ID3 tags; the file's position is moved."""
     start = 0
+    head = _read_at(file, start)
     for _ in range(_MAX_ID3_TAGS):
         if head[:3] != b"ID3" or len(head) < 10:
             break
         start += 10 + id3_body_bytes(head)
         head = _read_at(file, start)
-    return _by_magic(head) or _by_frames(head)
+    return head
 
 
 def headerless(suffixes: tuple[str, ...]) -> Container | None:
@@ -214,7 +220,7 @@ def _by_frames(head: bytes) -> Container | None:
         return Container.LOAS
     if adts_chain(head):
         return Container.AAC
-    return Container.MP3 if mpeg_chain(head) else None
+    return None if mpeg_layer(head) is None else Container.MP3
 
 
 def _is_text(head: bytes) -> bool:

@@ -102,7 +102,7 @@ def _fetch(
 ) -> None:
     """Run in the child: ask the hub for sizes, then fetch, reporting through `messages`."""
 
-    class Report(tqdm[Any]):
+    class Report(tqdm):  # type: ignore[type-arg]  # generic in its stubs only
         """Sends what the library's byte counters count."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:

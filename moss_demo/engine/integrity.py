@@ -90,7 +90,7 @@ def _behind_id3(file: BinaryIO) -> int:
 def _promised_frames(frame: bytes) -> int | None:
     """Return the number of frames that a Xing or LAME header in the first frame states."""
     at = max(frame.find(b"Xing", 0, 64), frame.find(b"Info", 0, 64))
-    if at < 0 or not frame[at + 7] & 1:
+    if at < 0 or len(frame) < at + 12 or not frame[at + 7] & 1:
         return None
     return int.from_bytes(frame[at + 8 : at + 12], "big")
 

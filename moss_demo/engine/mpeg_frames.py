@@ -60,6 +60,11 @@ class MpegFrame:
     size_bytes: int
     stream: tuple[int, int, int]
 
+    @property
+    def layer(self) -> int:
+        """1 to 3; MP3 is layer III."""
+        return self.stream[1]
+
 
 def mpeg_frame(head: bytes) -> MpegFrame | None:
     """Read a header of MPEG-1, 2 or 2.5 audio, layers I to III; None when it is none."""
@@ -79,31 +84,31 @@ def mpeg_frame(head: bytes) -> MpegFrame | None:
     return MpegFrame(size, (version, layer, rate_hz))
 
 
-def mpeg_chain(head: bytes) -> bool:
-    """Tell whether a run of MPEG audio frames starts somewhere in these bytes.
+def mpeg_layer(head: bytes) -> int | None:
+    """Return the layer of the first run of MPEG audio frames in these bytes, None without one.
 
-    A recording may begin within a frame; one that holds less than a run must begin with a frame.
+    A recording may begin within a frame; one that holds less than a run must begin with a frame
+    and hold two.
     """
     start = head.find(b"\xff")
     while 0 <= start < len(head) - 3:
         frames = _mpeg_run(head, start)
-        if frames == _CHAIN or (start == 0 and frames > 0):
-            return True
+        if len(frames) == _CHAIN or (start == 0 and len(frames) > 1):
+            return frames[0].layer
         start = head.find(b"\xff", start + 1)
-    return False
+    return None
 
 
-def _mpeg_run(head: bytes, start: int) -> int:
-    """Count frames of one stream from here, up to a run; 0 when the chain breaks."""
-    streams = set()
-    for seen in range(_CHAIN):
-        if start >= len(head) - 3:
-            return seen
-        if (frame := mpeg_frame(head[start : start + 4])) is None:
-            return 0
-        streams.add(frame.stream)
+def _mpeg_run(head: bytes, start: int) -> list[MpegFrame]:
+    """Follow frames of one stream from here, up to a run; none when the chain breaks."""
+    frames: list[MpegFrame] = []
+    while len(frames) < _CHAIN and start < len(head) - 3:
+        frame = mpeg_frame(head[start : start + 4])
+        if frame is None or (frames and frame.stream != frames[0].stream):
+            return []
+        frames.append(frame)
         start += frame.size_bytes
-    return _CHAIN if len(streams) == 1 else 0
+    return frames
 
 
 def adts_chain(head: bytes) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 import soundfile  # type: ignore[import-untyped]  # the package ships no type information
 
 from moss_demo.domain.audio import AudioClip
-from moss_demo.engine.containers import HEAD_BYTES, Container, recognise
+from moss_demo.engine.containers import Container, head_behind_tags, recognise
+from moss_demo.engine.mpeg_frames import mpeg_layer
 from moss_demo.engine.sound_source import UnreadableError
 from moss_demo.engine.track import MissingDecoderError, load_pyav
 from moss_demo.engine.wav_header import read_wav_header
@@ -33,12 +34,13 @@ def browser_plays(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             container = recognise(file)
-            file.seek(0)
-            head = file.read(HEAD_BYTES)
+            head = head_behind_tags(file)
             file.seek(0)
             match container:
-                case Container.MP3 | Container.FLAC:
+                case Container.FLAC:
                     return True
+                case Container.MP3:
+                    return mpeg_layer(head) == 3
                 case Container.WAV:
                     header = read_wav_header(file)
                     return header is not None and header.form == "RIFF" and header.plain

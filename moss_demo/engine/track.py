@@ -131,7 +131,8 @@ def read_track(path: Path, container: Container, limit_s: float | None) -> Track
         return found
     if found is None:
         return other
-    other.losses.damaged += found.losses.damaged  # FFmpeg hides damage that libsndfile stops at
+    # FFmpeg hides damage that libsndfile stops at
+    other.losses.damaged = max(other.losses.damaged, found.losses.damaged)
     return max(other, found, key=lambda track: track.waveform.duration_s)
 
 

@@ -29,7 +29,8 @@ def build_app(context: AppContext) -> gr.Blocks:
             with gr.Tab("System", id="system") as system:
                 tab_system.build(context, system)
         endpoint.build(context)
-    return page.queue(max_size=QUEUE_LENGTH, default_concurrency_limit=8)
+    page.queue(max_size=QUEUE_LENGTH, default_concurrency_limit=8)
+    return page
 
 
 def launch(

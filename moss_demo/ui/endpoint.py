@@ -47,7 +47,7 @@ def build(context: AppContext) -> None:
             gr.Textbox("auto", label="precision"),
             gr.Textbox(PromptPreset.DEFAULT.value, label="prompt"),
             gr.Textbox("", label="hotwords"),
-        gr.Number(0, label="max_new_tokens"),
+            gr.Number(0, label="max_new_tokens"),
         ]
         transcript = gr.Textbox(label="transcript")
         gr.Button("transcribe").click(

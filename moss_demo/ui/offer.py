@@ -54,17 +54,17 @@ def build(context: AppContext, checkpoint: gr.Dropdown, notice: gr.Markdown) -> 
         }
 
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    begun = fetch.click(begin, None, {fetch, cancel, progress}, queue=False, **quiet)
+    begun = fetch.click(begin, None, [fetch, cancel, progress], queue=False, **quiet)
     job = begun.then(
         run,
         None,
-        {progress, fetch, cancel, row, notice, checkpoint},
+        [progress, fetch, cancel, row, notice, checkpoint],
         concurrency_limit=1,
         concurrency_id="download",
         **quiet,
     )
     cancel.click(None, None, None, cancels=[job], api_visibility="private").then(
-        stopped, None, {fetch, cancel, progress}, **quiet
+        stopped, None, [fetch, cancel, progress], **quiet
     )
 
 

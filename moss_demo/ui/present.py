@@ -34,8 +34,8 @@ def status_line(run: Run) -> str:
         return f"Transcribing · {clock(run.covered_s)} of {clock(run.duration_s)}{speed}"
     if run.finished.stop is StopReason.NO_SPEECH:
         return f"No speech found in {clock(run.duration_s)}"
-    speed = run.duration_s / run.finished.at
-    return f"Done in {run.finished.at:.1f} s ({speed:.1f}× real time) · {_counts(run)}"
+    times = run.duration_s / run.finished.at
+    return f"Done in {run.finished.at:.1f} s ({times:.1f}× real time) · {_counts(run)}"
 
 
 def stopped_line(run: Run) -> str:

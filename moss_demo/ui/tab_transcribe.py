@@ -101,7 +101,7 @@ def _wire_recording(
         path = str(sample.path)
         return {inputs.player: path, source: path, results.status: present.READY}
 
-    outputs = {source, results.status, inputs.player}
+    outputs = [source, results.status, inputs.player]
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     inputs.player.input(open_file, inputs.player, outputs, **quiet)
     inputs.other_file.upload(open_other, inputs.other_file, outputs, **quiet)
@@ -179,8 +179,8 @@ def _wire_run(
         return {names: renamed} | updates
 
     private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    buttons = {inputs.start, inputs.stop}
-    shown = {
+    buttons = [inputs.start, inputs.stop]
+    shown = [
         results.status,
         results.engine,
         results.timeline,
@@ -191,7 +191,7 @@ def _wire_run(
         results.talk_time_plot,
         results.raw,
         *(button for _, button in results.downloads),
-    }
+    ]
     asked = {
         outcome,
         source,
@@ -208,7 +208,7 @@ def _wire_run(
     job = begun.then(
         stream,
         asked,
-        {outcome, names, *shown},
+        [outcome, names, *shown],
         concurrency_id=DEVICE_QUEUE,
         concurrency_limit=1,
         **private,
@@ -218,7 +218,7 @@ def _wire_run(
     )
     job.failure(end, None, buttons, queue=False, **private)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
-    results.timeline.rename(rename, {outcome, names}, {names, *shown}, **private)
+    results.timeline.rename(rename, {outcome, names}, [names, *shown], **private)
 
 
 def _wishes(inputs: Inputs, source: gr.State, values: Updates) -> Wishes:

@@ -9,7 +9,9 @@ from moss_demo.__main__ import main
 
 VECTORS = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "data" / "parity.jsonl").read_text("utf-8").splitlines()
+    for line in (Path(__file__).parents[1] / "data" / "parity.jsonl")
+    .read_text("utf-8")
+    .splitlines()
 ]
 STATUS = {"pass": 0, "fail": 1, "invalid": 3}
 REFERENCE = "[0.50][S01]good morning everyone[2.10][2.60][S02]shall we begin[4.20]"

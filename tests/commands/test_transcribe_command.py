@@ -72,7 +72,7 @@ def test_json_carries_everything_of_the_run(as_json: dict[str, object]) -> None:
 
 def test_token_ids_decode_to_the_raw_text(as_json: dict[str, object]) -> None:
     """Tokens are as generated, with the end token last."""
-    from moss_demo.engine.loading import MossTranscribeDiarizeProcessor, TINY_DIR
+    from moss_demo.engine.loading import TINY_DIR, MossTranscribeDiarizeProcessor
 
     tokenizer = MossTranscribeDiarizeProcessor.from_pretrained(TINY_DIR).tokenizer
     ids = as_json["token_ids"]
