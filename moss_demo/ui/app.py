@@ -19,9 +19,10 @@ UPLOADS_LIVE_S = 3_600
 def build_app(context: AppContext) -> gr.Blocks:
     """Build the page; nothing is loaded and nothing is downloaded."""
     keep_gradio_offline()
-    with gr.Blocks(
+    page = gr.Blocks(
         title=TITLE, analytics_enabled=False, delete_cache=(UPLOADS_LIVE_S // 4, UPLOADS_LIVE_S)
-    ) as page:
+    )
+    with page:
         gr.Markdown(INTRODUCTION, elem_classes="masthead")
         with gr.Tabs():
             with gr.Tab("Transcribe", id="transcribe"):

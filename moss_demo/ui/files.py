@@ -2,10 +2,10 @@
 
 import re
 import secrets
-import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no types
 from gradio.utils import get_upload_folder
 
 from moss_demo.domain.events import Run
@@ -53,14 +53,21 @@ def write_exports(
     return paths
 
 
+def write_charts(clip_name: str, figures: Iterable[go.Figure]) -> str:
+    """Write figures as one web page that needs no network; returns its path."""
+    parts = [
+        figure.to_html(full_html=False, include_plotlyjs=number == 0)
+        for number, figure in enumerate(figures)
+    ]
+    path = new_folder() / f"{safe_stem(clip_name)}.charts.html"
+    page = ['<!doctype html><meta charset="utf-8"><title>Charts</title>', *parts]
+    path.write_text("\n".join(page), encoding="utf-8")
+    return str(path)
+
+
 def safe_stem(name: str) -> str:
     """Make a file name of a recording's name: any letters, no path, at most 80 bytes."""
     stem = re.sub(r"[^\w.-]+", "_", Path(name).stem).strip("._-")
     while len(stem.encode()) > MAX_STEM_BYTES:
         stem = stem[:-1]
     return stem or "transcript"
-
-
-def remove_folder(path: str) -> None:
-    """Remove the folder of an export that is no longer wanted."""
-    shutil.rmtree(Path(path).parent, ignore_errors=True)

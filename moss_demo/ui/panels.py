@@ -21,6 +21,7 @@ class Notices(gr.HTML):
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("notices.js"),
             apply_default_css=False,
+            padding=False,
             **layout,
         )
 
@@ -40,6 +41,7 @@ class Status(gr.HTML):
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("status.js"),
             apply_default_css=False,
+            padding=False,
             **layout,
         )
 
@@ -59,6 +61,7 @@ class Tiles(gr.HTML):
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("tiles.js"),
             apply_default_css=False,
+            padding=False,
             **layout,
         )
 

@@ -16,10 +16,14 @@ TINY_NOTICE = (
 )
 
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
-READY = "Ready. Press Transcribe."
 
 DOWNLOADS = "The transcript in every format, with speakers named as in the view"
 OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
+
+
+def ready_line(duration_s: float, warnings: tuple[str, ...]) -> str:
+    """Say that a recording can be transcribed, how long it is and what is odd about it."""
+    return " ".join([f"Ready: {clock(duration_s)} of sound. Press Transcribe.", *warnings])
 
 
 def failed_line(message: str) -> str:

@@ -7,8 +7,8 @@ from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.playback import browser_plays, playable_copy
 from moss_demo.ui.files import new_folder
 
-LONG_BYTES = 12 << 20
-"""Above this a drawn waveform costs the browser about a gigabyte; the plain player does not."""
+LONGEST_WAVEFORM_S = 600.0
+"""A drawn waveform of an hour costs the browser about a gigabyte; the plain player does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,21 +18,28 @@ class Recording:
     Attributes:
         source: the file as it was uploaded; this is what gets transcribed.
         player: the file that the player gets.
-        has_waveform: whether the player draws one.
+        duration_s: length in seconds.
+        warnings: what the decoder had to say, one sentence each.
     """
 
     source: str
     player: str
-    has_waveform: bool
+    duration_s: float
+    warnings: tuple[str, ...]
+
+    @property
+    def has_waveform(self) -> bool:
+        """Whether the player draws a waveform."""
+        return self.duration_s <= LONGEST_WAVEFORM_S
 
 
 def open_recording(path: str, max_duration_s: float) -> Recording:
-    """Make a recording playable.
+    """Decode a recording once, so that what is wrong with it is said at once.
 
     Raises:
-        AudioError: no browser can play the file and neither can it be decoded.
+        AudioError: the file cannot be used.
     """
-    player = Path(path)
-    if not browser_plays(player):
-        player = playable_copy(read_audio(player, max_duration_s=max_duration_s), new_folder())
-    return Recording(path, str(player), player.stat().st_size < LONG_BYTES)
+    source = Path(path)
+    clip = read_audio(source, max_duration_s=max_duration_s)
+    player = source if browser_plays(source) else playable_copy(clip, new_folder())
+    return Recording(path, str(player), clip.duration_s, clip.warnings)

@@ -14,7 +14,7 @@ from moss_demo.errors import MossDemoError
 from moss_demo.ui import offer, present
 from moss_demo.ui.context import DEVICE_QUEUE, AppContext, Sample
 from moss_demo.ui.figures import talk_time_figure, timeline_figure
-from moss_demo.ui.files import write_exports
+from moss_demo.ui.files import write_charts, write_exports
 from moss_demo.ui.lanes import with_name
 from moss_demo.ui.recording import open_recording
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
@@ -24,6 +24,7 @@ from moss_demo.ui.transcribe_layout import (
     Results,
     lay_out_inputs,
     lay_out_results,
+    waveform_options,
 )
 from moss_demo.ui.transcription import Snapshot, Wishes, prompt_text, transcribe
 
@@ -86,8 +87,11 @@ def _wire_recording(
         except MossDemoError as error:
             gr.Warning(str(error))
             return {source: path, results.status: present.failed_line(str(error))}
-        updates: Updates = {source: recording.source, results.status: present.READY}
-        options = gr.WaveformOptions(show_recording_waveform=recording.has_waveform)
+        updates: Updates = {
+            source: recording.source,
+            results.status: present.ready_line(recording.duration_s, recording.warnings),
+        }
+        options = waveform_options(drawn=recording.has_waveform)
         if recording.player != path:
             updates[inputs.player] = gr.Audio(recording.player, waveform_options=options)
         elif not recording.has_waveform:
@@ -99,7 +103,7 @@ def _wire_recording(
 
     def open_sample(sample: Sample) -> Updates:
         path = str(sample.path)
-        return {inputs.player: path, source: path, results.status: present.READY}
+        return {inputs.player: path} | open_file(path)
 
     outputs = [source, results.status, inputs.player]
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
@@ -189,6 +193,7 @@ def _wire_run(
         results.download_notes,
         results.timeline_plot,
         results.talk_time_plot,
+        results.charts_file,
         results.raw,
         *(button for _, button in results.downloads),
     ]
@@ -263,11 +268,18 @@ def _named(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
     run = kept.run
     files = write_exports(run, names, {} if kept.engine is None else asdict(kept.engine))
     status = TimelineStatus.STOPPED if run.finished is None else TimelineStatus.DONE
+    charts = (
+        timeline_figure(run.transcript, run.duration_s, names),
+        talk_time_figure(run.transcript, run.duration_s, names),
+    )
     return {
         results.timeline: timeline_update(run, number=kept.number, names=names, status=status),
         results.download_notes: present.download_notes(run, names),
-        results.timeline_plot: timeline_figure(run.transcript, run.duration_s, names),
-        results.talk_time_plot: talk_time_figure(run.transcript, run.duration_s, names),
+        results.timeline_plot: charts[0],
+        results.talk_time_plot: charts[1],
+        results.charts_file: gr.DownloadButton(
+            value=write_charts(run.clip_name, charts), interactive=True
+        ),
     } | {
         button: gr.DownloadButton(value=files[fmt], interactive=True)
         for fmt, button in results.downloads

@@ -57,6 +57,7 @@ class Results:
     download_notes: Status
     timeline_plot: gr.Plot
     talk_time_plot: gr.Plot
+    charts_file: gr.DownloadButton
     raw: gr.Textbox
 
 
@@ -68,6 +69,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         type="filepath",
         elem_id=PLAYER_ID,
         interactive=True,
+        waveform_options=waveform_options(drawn=True),
     )
     other_file = gr.UploadButton("Open a video or any other file", size="sm", variant="secondary")
     samples = list_samples()
@@ -130,6 +132,13 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     )
 
 
+def waveform_options(*, drawn: bool) -> gr.WaveformOptions:
+    """Return the player's look; without a drawn waveform it is the browser's own player."""
+    return gr.WaveformOptions(
+        waveform_color="#94a3b8", waveform_progress_color="#2563eb", show_recording_waveform=drawn
+    )
+
+
 def lay_out_results() -> Results:
     """Lay out the right column."""
     status = Status(present.IDLE, elem_id="status")
@@ -158,6 +167,12 @@ def lay_out_results() -> Results:
         with gr.Tab("Charts", id="charts", render_children=True):
             timeline_plot = gr.Plot(show_label=False, elem_id="timeline-plot")
             talk_time_plot = gr.Plot(show_label=False, elem_id="talk-time-plot")
+            charts_file = gr.DownloadButton(
+                "Save both charts as a web page",
+                size="sm",
+                interactive=False,
+                elem_id="charts-file",
+            )
         with gr.Tab("Raw text", id="raw"):
             raw = gr.Textbox(
                 label="Text as the model wrote it",
@@ -177,5 +192,6 @@ def lay_out_results() -> Results:
         download_notes,
         timeline_plot,
         talk_time_plot,
+        charts_file,
         raw,
     )

@@ -113,6 +113,9 @@ def test_a_sample_streams_into_a_transcript_that_can_be_played_renamed_and_taken
     opened.get_by_role("tab", name="Raw text").click()
     expect(opened.locator("#raw textarea")).to_have_value(RAW_TEXT)
     opened.get_by_role("tab", name="Charts").click()
+    with opened.expect_download() as saved:
+        opened.locator("#charts-file").click()
+    assert "<script" in Path(saved.value.path()).read_text(encoding="utf-8")
     bars = opened.locator("#timeline-plot .bars .point path")
     expect(bars).to_have_count(_rows(opened).count())
     assert all(box["width"] > 1 for bar in bars.all() if (box := bar.bounding_box()))
