@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,16 +13,16 @@ import pytest
 import soundfile
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from moss_demo.domain.parser import parse
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
-from moss_demo.ui.context import build_context, list_samples
+from moss_demo.ui.context import AppContext, build_context, list_samples
 
 pytestmark = pytest.mark.browser
 
-SHORTEST = list_samples()[0]
+SHORTEST, *_, LONGEST = list_samples()
 REFERENCE = parse(SHORTEST.path.with_suffix(".txt").read_text(encoding="utf-8"))
 RUN_MS = 180_000
 """A guard against hanging, far above what a run takes."""
@@ -39,9 +40,14 @@ MEDIA_TIME = """() => {
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """The address of the page, served as on a host that changed nothing."""
-    app = build_context(Settings(), "cpu")
+def app() -> AppContext:
+    """The server side, as on a host that changed nothing."""
+    return build_context(Settings(), "cpu")
+
+
+@pytest.fixture(scope="module")
+def address(app: AppContext) -> Iterator[str]:
+    """The address of the served page."""
     served: gr.Blocks = build_app(app)
     yield launch(served, app, host="127.0.0.1", blocks=False)
     served.close(verbose=False)
@@ -137,6 +143,42 @@ def test_stop_keeps_what_was_written_and_the_next_run_works(opened: Page) -> Non
     _start(opened)
     _wait_for_end(opened)
     expect(opened.locator("#status")).to_contain_text("Done in")
+
+
+def test_a_closed_tab_stops_its_run(opened: Page, app: AppContext) -> None:
+    """Nobody waits for a visitor who has left: the device is free long before the run's end."""
+    opened.get_by_role("button", name=LONGEST.label).click()
+    expect(opened.locator("#status")).to_contain_text("Ready")
+    _start(opened)
+    expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
+    assert app.pool.is_busy
+    opened.close()
+    for _ in range(100):
+        if not app.pool.is_busy:
+            break
+        threading.Event().wait(0.1)
+    assert not app.pool.is_busy
+
+
+def test_two_visitors_get_their_own_transcripts(
+    opened: Page, browser: Browser, address: str
+) -> None:
+    """Runs wait for each other; Stop, names and results stay with their visitor."""
+    other = browser.new_page()
+    other.goto(address)
+    expect(other.locator("#timeline .tl-hint")).not_to_be_empty()
+    for page in (opened, other):
+        page.get_by_role("button", name=SHORTEST.label).click()
+        expect(page.locator("#status")).to_contain_text("Ready")
+    _start(opened)
+    expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
+    _start(other)
+    other.locator("#stop").click()
+    expect(other.locator("#start")).to_be_enabled()
+    _wait_for_end(opened)
+    expect(opened.locator("#status")).to_contain_text("Done in")
+    expect(_rows(other)).to_have_count(0)
+    other.close()
 
 
 @pytest.mark.parametrize(
