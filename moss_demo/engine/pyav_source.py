@@ -5,15 +5,17 @@ name, and a demuxer that asks for another file is refused. Knows nothing of mixi
 This module needs the optional package `av` and is imported only when a recording needs it.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 import av
 import numpy as np
 from av.audio.frame import AudioFrame
+from av.audio.resampler import AudioResampler
 from av.audio.stream import AudioStream
 from av.container import InputContainer
 from numpy.typing import NDArray
@@ -34,6 +36,8 @@ _STATES_LENGTH = frozenset(
     }
 )
 """Containers whose header holds a length; elsewhere FFmpeg estimates it from the bit rate."""
+
+_MAX_PLANES = 8
 
 _BLOCK_FRAMES = 32_768
 """Codec frames are joined up to this length, because every block costs some work of its own."""
@@ -83,7 +87,7 @@ def _opened(path: Path, container: Container) -> Iterator[InputContainer]:
     with path.open("rb") as file:
         try:
             opened = av.open(
-                file,
+                _Bytes(file),
                 mode="r",
                 format=container.value,
                 metadata_errors="replace",
@@ -93,6 +97,25 @@ def _opened(path: Path, container: Container) -> Iterator[InputContainer]:
             raise UnreadableError from error
         with opened:
             yield opened
+
+
+@dataclass(frozen=True, slots=True)
+class _Bytes:
+    """A file without its name, whose impossible seeks fail quietly: PyAV prints what is raised."""
+
+    file: BinaryIO
+
+    def read(self, size: int) -> bytes:
+        return self.file.read(size)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        try:
+            return self.file.seek(offset, whence)
+        except (OSError, OverflowError, ValueError):
+            return -1
+
+    def tell(self) -> int:
+        return self.file.tell()
 
 
 def _refuse_other_files(*_args: object) -> NoReturn:
@@ -107,6 +130,7 @@ class _Reader:
     stream: AudioStream
     losses: Losses = field(default_factory=Losses)
     reached_s: float = 0.0
+    interleaver: tuple[tuple[str, int, str, int], AudioResampler] | None = None
 
     def __post_init__(self) -> None:
         # a codec without a decoder, or with impossible parameters, has no context
@@ -159,6 +183,9 @@ class _Reader:
         while True:
             try:
                 packet = next(packets, None)
+            except IndexError:  # a stream that was not there at the start; go on without it
+                packets = self.opened.demux(self.stream)
+                continue
             except av.error.FFmpegError:
                 self.losses.damaged += 1
                 return
@@ -169,7 +196,25 @@ class _Reader:
             except av.error.FFmpegError:
                 self.losses.damaged += 1
                 continue
-            yield from (frame for frame in frames if isinstance(frame, AudioFrame))
+            for frame in frames:
+                if isinstance(frame, AudioFrame):
+                    yield self._interleaved(frame)
+
+    def _interleaved(self, frame: AudioFrame) -> AudioFrame:
+        """Interleave many planar channels: PyAV reads beyond the last of eight planes or more."""
+        channels = frame.layout.nb_channels
+        if not frame.format.is_planar or channels < _MAX_PLANES:
+            return frame
+        kind = (frame.format.name, channels, frame.layout.name, frame.sample_rate)
+        if self.interleaver is None or self.interleaver[0] != kind:
+            converter = AudioResampler(frame.format.packed, frame.layout, frame.sample_rate)
+            self.interleaver = (kind, converter)
+        try:
+            (converted,) = self.interleaver[1].resample(frame)
+        except (av.error.FFmpegError, ValueError) as error:
+            raise UnreadableError from error
+        converted.pts, converted.time_base = frame.pts, frame.time_base
+        return converted
 
     def _gap_s(self, frame: AudioFrame) -> float:
         if frame.pts is None or frame.time_base is None:

@@ -168,7 +168,8 @@ class _Mix:
         channels = block.samples.shape[1]
         if not (MIN_RATE_HZ <= block.rate_hz <= MAX_RATE_HZ and 0 < channels <= MAX_CHANNELS):
             raise UnreadableError
-        samples = np.ascontiguousarray(block.samples.T, dtype=np.float64)  # (channels, n)
+        with np.errstate(invalid="ignore"):  # signalling NaNs complain about being copied
+            samples = np.ascontiguousarray(block.samples.T, dtype=np.float64)  # (channels, n)
         self._seen += samples.size
         usable = np.abs(samples) < _ABSURD  # false, too, where the sample is not a number
         if not usable.all():

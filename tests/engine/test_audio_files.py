@@ -55,6 +55,7 @@ CONTAINERS = [
     ("pcm.caf", "-c:a pcm_s16le", 0.0),
     ("adts.aac", "-c:a aac", 0.2),
     ("surround.ac3", "-ac 6 -ar 48000", 0.05),
+    ("eight.m4a", "-c:a aac -b:a 384k -ac 8", 0.001),
     ("enhanced.eac3", "-ar 48000", 0.05),
     ("windows.wma", "-c:a wmav2 -ar 44100", 0.1),
     ("video.avi", "-c:a libmp3lame", 0.15),
@@ -226,6 +227,42 @@ def test_damage_in_the_middle_is_skipped(
     assert likeness(clip.samples[:third], spoken()[:third]) > 0.9
     assert likeness(clip.samples[-third:], spoken()[-third:]) > 0.9
     assert "Damaged passages were skipped." in clip.warnings
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("a.wav", "-c:a pcm_f32le"),
+        ("a.flac", ""),
+        ("a.ogg", "-c:a libvorbis"),
+        ("a.m4a", "-c:a aac"),
+        ("a.webm", "-c:a libopus"),
+        ("a.ts", "-c:a aac"),
+        ("a.flv", "-c:a aac"),
+        ("a.wma", ""),
+        ("a.g722", "-c:a g722"),
+    ],
+)
+def test_any_mutilation_is_read_or_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, options: str
+) -> None:
+    """Flipped, lost and foreign bytes lead to samples or a sentence and to nothing else."""
+    path = encode(tmp_path, name, *options.split())
+    whole, rng = path.read_bytes(), np.random.default_rng(9)
+    for _ in range(12):
+        content = bytearray(whole)
+        for at in rng.integers(0, len(content), 40):
+            content[at] = rng.integers(256)
+        for at in rng.integers(0, 400, 2):
+            content[at] = rng.integers(256)
+        at = int(rng.integers(len(content)))
+        content[at : at + int(rng.integers(1, 3_000))] = rng.bytes(int(rng.integers(1, 3_000)))
+        path.write_bytes(content)
+        try:
+            assert np.isfinite(read_audio(path, max_duration_s=60).samples).all()
+        except AudioError:
+            continue
     assert capfd.readouterr() == ("", "")
 
 
