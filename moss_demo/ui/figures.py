@@ -7,14 +7,17 @@ not know which one the visitor sees. Plotly reads markup in every string, so all
 
 import html
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no types
 
 from moss_demo.domain.figures import clock
 from moss_demo.domain.transcript import Segment, Transcript
-from moss_demo.ui.lanes import drawable, speaker_name, stamp, talk_time_s
+from moss_demo.scoring.parity import MAX_DRIFT_MS
+from moss_demo.scoring.verdict import DriftBin
+from moss_demo.ui.lanes import UNLABELLED, drawable, speaker_name, stamp, talk_time_s
 
 SPEAKER_COLOURS = (
     "#5771f3",
@@ -104,6 +107,50 @@ def talk_time_figure(
     longest_s = max(talk_s.values())
     figure.update_xaxes(range=[0, 1.25 * longest_s], visible=False)  # room for the words outside
     figure.update_layout(margin_b=8, modebar_remove=["zoom", "pan", "resetScale", *_UNUSED_TOOLS])
+    return figure
+
+
+def axis_figure(sides: Sequence[Transcript], duration_s: float) -> go.Figure:
+    """Draw transcripts of one recording on one axis, lanes of A above lanes of B.
+
+    Args:
+        sides: A, B and so on.
+        duration_s: length of the recording in seconds.
+    """
+    lanes = tuple(
+        replace(segment, speaker=f"{letter} · {segment.speaker or UNLABELLED}")
+        for letter, side in zip("AB", sides, strict=True)
+        for segment in side.segments
+    )
+    return timeline_figure(Transcript(lanes), duration_s, {})
+
+
+def drift_figure(bins: Sequence[DriftBin]) -> go.Figure:
+    """Draw how many stamps drifted how far; what passes is blue, what does not is orange."""
+    names = [f"over {bins[-2].up_to_ms} ms" if b.up_to_ms is None else f"≤ {b.up_to_ms} ms"
+             for b in bins]  # fmt: skip
+    passes = [b.up_to_ms is not None and b.up_to_ms <= MAX_DRIFT_MS for b in bins]
+    figure = go.Figure(
+        go.Bar(
+            x=names,
+            y=[b.stamps for b in bins],
+            text=[b.stamps for b in bins],
+            textposition="outside",
+            cliponaxis=False,
+            marker={"color": [SPEAKER_COLOURS[0 if p else 1] for p in passes]},
+            hoverinfo="skip",
+        )
+    )
+    figure.update_layout(
+        height=240,
+        margin={"l": 8, "r": 16, "t": 44, "b": 32},
+        paper_bgcolor="rgba(0, 0, 0, 0)",
+        plot_bgcolor="rgba(0, 0, 0, 0)",
+        font={"family": _FONT, "size": 13, "color": _INK},
+        title={"text": "Stamps of matched segments by drift", "font": {"size": 13}},
+        showlegend=False,
+    )
+    figure.update_yaxes(visible=False, rangemode="tozero")
     return figure
 
 

@@ -53,16 +53,21 @@ def write_exports(
     return paths
 
 
+def write_text(name: str, text: str) -> str:
+    """Write one file into a folder of its own; returns its path."""
+    path = new_folder() / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
 def write_charts(clip_name: str, figures: Iterable[go.Figure]) -> str:
     """Write figures as one web page that needs no network; returns its path."""
     parts = [
         figure.to_html(full_html=False, include_plotlyjs=number == 0)
         for number, figure in enumerate(figures)
     ]
-    path = new_folder() / f"{safe_stem(clip_name)}.charts.html"
     page = ['<!doctype html><meta charset="utf-8"><title>Charts</title>', *parts]
-    path.write_text("\n".join(page), encoding="utf-8")
-    return str(path)
+    return write_text(f"{safe_stem(clip_name)}.charts.html", "\n".join(page))
 
 
 def safe_stem(name: str) -> str:

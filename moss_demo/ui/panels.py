@@ -50,6 +50,26 @@ class Status(gr.HTML):
         return {"type": "string"}
 
 
+class Diff(gr.HTML):
+    """Lines of two aligned texts with their differences marked."""
+
+    def __init__(self, **layout: Any) -> None:
+        """Start empty; `layout` goes to `gr.HTML`."""
+        super().__init__(
+            [],
+            html_template='<ol class="diff" tabindex="0" aria-label="Words side by side"></ol>',
+            css_template=asset_text("panels.css"),
+            js_on_load=asset_text("diff.js"),
+            apply_default_css=False,
+            padding=False,
+            **layout,
+        )
+
+    def api_info(self) -> dict[str, Any]:
+        """Describe the value to API clients."""
+        return {"type": "array", "items": {"type": "object"}}
+
+
 class Tiles(gr.HTML):
     """A grid of (label, value) pairs."""
 

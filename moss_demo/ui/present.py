@@ -18,6 +18,11 @@ TINY_NOTICE = (
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
 
 DOWNLOADS = "The transcript in every format, with speakers named as in the view"
+COMPARE_IDLE = (
+    "Pick a recording and two sides, then press Compare: both run on the same sound, and B is "
+    "judged by A. A saved transcript of any machine or engine can be a side."
+)
+COMPARE_STOPPED = "Stopped; what was written stays."
 OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
 
 

@@ -12,8 +12,9 @@ from moss_demo.domain.events import Finished, Run, SegmentDone, Started, TextDel
 from moss_demo.domain.prompts import PROMPT_TEXTS, PromptPreset, resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
+from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import Loading, PoolEvent, Ready
+from moss_demo.engine.pool import EnginePool, Loading, PoolEvent, Ready
 from moss_demo.errors import AudioError, RequestError
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext
@@ -92,13 +93,23 @@ def transcribe(wishes: Wishes, context: AppContext) -> Generator[Snapshot, None,
     Raises:
         MossDemoError: the recording, a setting, the checkpoint or the device is at fault.
     """
-    request = make_request(wishes, context)
     config = context.engine_config(wishes.checkpoint, wishes.precision)
+    yield from run_request(make_request(wishes, context), config, context.pool)
+
+
+def run_request(
+    request: Request, config: EngineConfig, pool: EnginePool
+) -> Generator[Snapshot, None, None]:
+    """Run a request on an engine and yield snapshots; closing the iterator stops the run.
+
+    Raises:
+        MossDemoError: the checkpoint or the device is at fault, or the request does not fit.
+    """
     clip = request.clip
     run = Run(clip.name, clip.digest, clip.duration_s)
-    waiting = "Waiting for the run in progress…" if context.pool.is_busy else "Starting…"
+    waiting = "Waiting for the run in progress…" if pool.is_busy else "Starting…"
     yield Snapshot(run, waiting, clip_warnings=clip.warnings)
-    with closing(context.pool.stream(config, request)) as events:
+    with closing(pool.stream(config, request)) as events:
         yield from snapshots(events, run, clip.warnings)
 
 

@@ -13,6 +13,10 @@ VECTORS = [
     .read_text("utf-8")
     .splitlines()
 ]
+SHORTEST = min(
+    (Path(__file__).parents[2] / "assets" / "samples").glob("*.flac"),
+    key=lambda path: path.stat().st_size,
+)
 STATUS = {"pass": 0, "fail": 1, "invalid": 3}
 REFERENCE = "[0.50][S01]good morning everyone[2.10][2.60][S02]shall we begin[4.20]"
 
@@ -77,3 +81,30 @@ def test_a_file_in_no_known_format_is_named(
     files = _files(tmp_path, REFERENCE, '{"not": "a transcript"}')
     assert main([command, *files]) == 2
     assert "1.txt" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["a.txt"], "Name two transcripts"),
+        (["--audio", "x.wav"], "--audio needs --a and --b"),
+        (["--audio", "x.wav", "--a", "speed=9", "--b", "precision=fp32"], "key=value pairs"),
+        (["--audio", "x.wav", "--a", "precision=fp7", "--b", "precision=fp32"], "no precision"),
+        (["--audio", "x.wav", "--a", "decode=magic", "--b", "precision=fp32"], "no decode path"),
+    ],
+)
+def test_impossible_comparisons_are_explained(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is missing is named in one line."""
+    assert main(["compare", *words]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_two_runs_of_one_engine_are_identical(capsys: pytest.CaptureFixture[str]) -> None:
+    """fp32 against fp32 on a real sample passes byte for byte."""
+    side = "model=tiny,precision=fp32,device=cpu"
+    assert main(["compare", "--audio", str(SHORTEST), "--a", side, "--b", side]) == 0
+    verdict = json.loads(capsys.readouterr().out)
+    assert verdict["gate"] == "pass"
+    assert verdict["identical"] is True

@@ -254,6 +254,24 @@ def test_the_page_fits_its_window(opened: Page, scheme: str, size: tuple[int, in
     assert opened.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
+def test_two_precisions_are_compared_on_one_recording(opened: Page) -> None:
+    """Both sides stream in, then the verdict, the words, one axis and the figures."""
+    opened.get_by_role("tab", name="Compare").click()
+    opened.get_by_role("button", name=SHORTEST.label).last.click()
+    expect(opened.locator("#compare-recording #waveform")).to_be_visible()
+    opened.locator("#compare-start").click()
+    expect(opened.locator("#compare-stop")).to_be_enabled()
+    expect(opened.locator("#compare-start")).to_be_enabled(timeout=2 * RUN_MS)
+    expect(opened.locator("#compare-status")).to_have_text(re.compile("Compared: (pass|fail)"))
+    expect(opened.locator("#verdict")).to_contain_text("Words safe")
+    for side in "ab":
+        rows = opened.locator(f"#timeline-{side} .tl-row")
+        assert abs(rows.count() - len(REFERENCE.segments)) <= 2
+    expect(opened.locator("#diff li").first).to_be_visible()
+    opened.get_by_role("tab", name="Figures").last.click()
+    expect(opened.locator("#compare-figures")).to_contain_text("RTF")
+
+
 def test_the_system_tab_says_what_runs_here(opened: Page) -> None:
     """Versions and checkpoints are listed when the tab is opened."""
     opened.get_by_role("tab", name="System").click()

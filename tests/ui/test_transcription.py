@@ -21,7 +21,9 @@ from moss_demo.ui import present
 from moss_demo.ui.context import build_context
 from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots
 
-INFO = EngineInfo("tiny", "local", "native", 18_900_000, 8_192, "cpu", "fp32", "sdpa", 0.5)
+INFO = EngineInfo(
+    "tiny", "local", "native", 18_900_000, 8_192, "cpu", "fp32", "reference", "sdpa", 0.5
+)
 RUN = Run("talk.wav", "0" * 16, 10.0)
 FIRST = Segment(0.5, 2.0, "S01", "good morning")
 

@@ -1,0 +1,35 @@
+// Lines of {time, speakers, tokens}; a token is [edit, word in A, word in B, speaker differs].
+const list = element.querySelector(".diff");
+const NAMES = { substitute: "changed", delete: "only in A", insert: "only in B" };
+
+function part(tag, text, edit, speakerDiffers) {
+  const node = document.createElement(tag);
+  node.textContent = text;
+  if (speakerDiffers) node.classList.add("other-speaker");
+  if (edit in NAMES) node.title = NAMES[edit];
+  return node;
+}
+
+function line(row) {
+  const item = document.createElement("li");
+  const head = document.createElement("span");
+  head.className = "diff-head";
+  head.textContent = row.time + " " + row.speakers.join(" → ");
+  const words = document.createElement("p");
+  words.dir = "auto";
+  for (const [edit, inA, inB, speakerDiffers] of row.tokens) {
+    if (edit === "equal") words.append(part("span", inA, edit, speakerDiffers), " ");
+    else {
+      if (inA) words.append(part("del", inA, edit, speakerDiffers), " ");
+      if (inB) words.append(part("ins", inB, edit, speakerDiffers), " ");
+    }
+  }
+  item.append(head, words);
+  return item;
+}
+
+function draw() {
+  list.replaceChildren(...(props.value || []).map(line));
+}
+watch("value", draw);
+draw();

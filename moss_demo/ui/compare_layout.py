@@ -1,0 +1,143 @@
+"""Components of the Compare tab and where they stand. No handler lives here."""
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from moss_demo.ui import present
+from moss_demo.ui.context import AppContext, Sample, list_samples
+from moss_demo.ui.panels import Diff, Notices, Status, Tiles
+from moss_demo.ui.timeline import Timeline
+from moss_demo.ui.transcribe_layout import PRECISION_CHOICES, waveform_options
+
+PLAYER_ID = "compare-recording"
+
+
+@dataclass(frozen=True, slots=True)
+class SideInputs:
+    """What makes one side: an engine, or a saved transcript that replaces it."""
+
+    checkpoint: gr.Dropdown
+    precision: gr.Dropdown
+    saved: gr.File
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a visitor sets."""
+
+    player: gr.Audio
+    samples: tuple[tuple[Sample, gr.Button], ...]
+    sides: tuple[SideInputs, SideInputs]
+    start: gr.Button
+    stop: gr.Button
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a visitor sees."""
+
+    status: Status
+    titles: tuple[Status, Status]
+    timelines: tuple[Timeline, Timeline]
+    verdict: Tiles
+    notices: Notices
+    diff: Diff
+    axis_plot: gr.Plot
+    drift_plot: gr.Plot
+    figures: gr.Dataframe
+    downloads: tuple[gr.DownloadButton, gr.DownloadButton, gr.DownloadButton]
+
+
+def lay_out_inputs(context: AppContext) -> Inputs:
+    """Lay out the recording and the two sides."""
+    with gr.Row(equal_height=False):
+        with gr.Column(scale=4, min_width=320):
+            player = gr.Audio(
+                label="Recording",
+                sources=["upload", "microphone"],
+                type="filepath",
+                elem_id=PLAYER_ID,
+                interactive=True,
+                waveform_options=waveform_options(drawn=True),
+            )
+            with gr.Row():
+                samples = tuple(
+                    (sample, gr.Button(sample.label, size="sm", min_width=60))
+                    for sample in list_samples()
+                )
+        with gr.Column(scale=4, min_width=280):
+            first = _lay_out_side(context, "A", "the reference", "fp32")
+        with gr.Column(scale=4, min_width=280):
+            second = _lay_out_side(context, "B", "the candidate", "bf16")
+    with gr.Row():
+        start = gr.Button("Compare", variant="primary", elem_id="compare-start", min_width=120)
+        stop = gr.Button("Stop", elem_id="compare-stop", interactive=False, min_width=90)
+    return Inputs(player, samples, (first, second), start, stop)
+
+
+def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -> SideInputs:
+    gr.Markdown(f"**{letter}**, {role}")
+    with gr.Row():
+        checkpoint = gr.Dropdown(
+            context.checkpoint_choices(),
+            value=context.default_checkpoint(),
+            label="Checkpoint",
+            min_width=130,
+        )
+        precision_box = gr.Dropdown(
+            PRECISION_CHOICES, value=precision, label="Precision", min_width=110
+        )
+    saved = gr.File(
+        label=f"Or a saved transcript as {letter}",
+        file_count="single",
+        height=160,
+        elem_id=f"saved-{letter.lower()}",
+    )
+    return SideInputs(checkpoint, precision_box, saved)
+
+
+def lay_out_results() -> Results:
+    """Lay out the verdict above the two transcripts and what explains it."""
+    status = Status(present.COMPARE_IDLE, elem_id="compare-status")
+    verdict = Tiles(elem_id="verdict")
+    notices = Notices(elem_id="verdict-notices", visible=False)
+    with gr.Row(equal_height=False):
+        with gr.Column(min_width=320):
+            first_title = Status("A", elem_id="title-a")
+            first = Timeline(audio_id=PLAYER_ID, elem_id="timeline-a")
+        with gr.Column(min_width=320):
+            second_title = Status("B", elem_id="title-b")
+            second = Timeline(audio_id=PLAYER_ID, elem_id="timeline-b")
+    with gr.Tabs():
+        with gr.Tab("Words"):
+            diff = Diff(elem_id="diff")
+        with gr.Tab("One axis"):
+            axis_plot = gr.Plot(show_label=False, elem_id="axis-plot")
+            drift_plot = gr.Plot(show_label=False, elem_id="drift-plot")
+        with gr.Tab("Figures"):
+            figures = gr.Dataframe(
+                headers=["", "A", "B", "B / A"],
+                datatype=["str", "str", "str", "str"],
+                interactive=False,
+                show_label=False,
+                elem_id="compare-figures",
+            )
+        with gr.Tab("Downloads"), gr.Row():
+            downloads = (
+                gr.DownloadButton("Verdict as JSON", size="sm", interactive=False),
+                gr.DownloadButton("A as JSON", size="sm", interactive=False),
+                gr.DownloadButton("B as JSON", size="sm", interactive=False),
+            )
+    return Results(
+        status,
+        (first_title, second_title),
+        (first, second),
+        verdict,
+        notices,
+        diff,
+        axis_plot,
+        drift_plot,
+        figures,
+        downloads,
+    )

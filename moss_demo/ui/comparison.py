@@ -1,0 +1,122 @@
+"""Two sides on one recording: each is a run made now or a transcript saved before.
+
+Both runs get the same decoded waveform. Knows nothing of how sides are shown.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from moss_demo.domain.events import Finished, Run, StopReason
+from moss_demo.domain.request import Request
+from moss_demo.domain.transcript import Transcript
+from moss_demo.engine.config import EngineConfig
+from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.pool import EnginePool
+from moss_demo.errors import RequestError, TranscriptError
+from moss_demo.scoring.parity import parity
+from moss_demo.scoring.run_meta import RunMeta
+from moss_demo.scoring.sides import read_side, side_of
+from moss_demo.scoring.verdict import ParityVerdict
+from moss_demo.ui.transcription import run_request
+
+MAX_SAVED_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class SideState:
+    """One side as it is known now.
+
+    Attributes:
+        title: what it is, in a few words.
+        run: the run so far; that of a saved transcript has no figures.
+        transcript: what is compared.
+        meta: how its run ended.
+        engine: what ran, None for a saved transcript.
+    """
+
+    title: str
+    run: Run
+    transcript: Transcript
+    meta: RunMeta
+    engine: EngineInfo | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether its figures were measured here."""
+        return self.engine is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the page shows of a comparison now.
+
+    Attributes:
+        sides: A and B as far as they exist.
+        status: one line.
+        verdict: once both sides are finished.
+    """
+
+    sides: tuple[SideState, ...]
+    status: str
+    verdict: ParityVerdict | None = None
+
+
+SideChoice = EngineConfig | Path
+"""An engine to run, or the file of a saved transcript."""
+
+
+def compare(
+    choices: tuple[SideChoice, SideChoice], request: Request | None, pool: EnginePool
+) -> Generator[Comparison, None, None]:
+    """Make or read both sides, A first, and judge B by A.
+
+    Args:
+        choices: A, the reference, and B, the candidate.
+        request: clip and settings for both runs; None when both sides are saved.
+        pool: where the runs are made.
+
+    Raises:
+        MossDemoError: a file cannot be read, a side needs a recording that is not there, or a run
+            fails.
+    """
+    done: tuple[SideState, ...] = ()
+    for letter, choice in zip("AB", choices, strict=True):
+        if isinstance(choice, Path):
+            done = (*done, _saved_side(choice, request))
+            yield Comparison(done, f"Read {letter}")
+            continue
+        if request is None:
+            raise RequestError("There is no recording yet; upload one or load both sides.")
+        side: SideState | None = None
+        for side, status in _running_side(choice, request, pool):
+            yield Comparison((*done, side), f"{letter}: {status}")
+        if side is None or side.run.finished is None:
+            return
+        done = (*done, side)
+    a, b = done
+    verdict = parity(a.transcript, b.transcript, reference_meta=a.meta, candidate_meta=b.meta)
+    yield Comparison(done, f"Compared: {verdict.gate.value}", verdict)
+
+
+def _running_side(
+    config: EngineConfig, request: Request, pool: EnginePool
+) -> Generator[tuple[SideState, str], None, None]:
+    for shown in run_request(request, config, pool):
+        side = side_of(shown.run)
+        title = f"{config.checkpoint} · {config.precision}"
+        state = SideState(title, shown.run, side.transcript, side.meta, shown.engine)
+        yield state, shown.status
+
+
+def _saved_side(path: Path, request: Request | None) -> SideState:
+    """Read a transcript from another time, machine or engine."""
+    if path.stat().st_size > MAX_SAVED_BYTES:
+        raise TranscriptError("The file is too large for a transcript; load a text file.")
+    text = path.read_text(encoding="utf-8", errors="replace")
+    side = read_side(text, suffix=path.suffix)
+    stamps = [t for s in side.transcript.segments for t in (s.start, s.end) if t is not None]
+    duration_s = max(stamps, default=1.0) if request is None else request.clip.duration_s
+    ended = Finished(0.0, text, (), StopReason.END_OF_TEXT, side.transcript.complete)
+    run = Run(path.name, "", duration_s, side.transcript.segments, raw=text, finished=ended)
+    return SideState(f"{path.name} (saved)", run, side.transcript, side.meta)

@@ -1,0 +1,160 @@
+"""The Compare tab: handlers that only translate, and their wiring."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from moss_demo.domain.exports import ExportFormat, export
+from moss_demo.domain.request import Request
+from moss_demo.engine.audio_files import read_audio
+from moss_demo.errors import MossDemoError
+from moss_demo.scoring.report import verdict_dict
+from moss_demo.scoring.verdict import ParityVerdict
+from moss_demo.ui import present, present_comparison
+from moss_demo.ui.compare_layout import Inputs, Results, lay_out_inputs, lay_out_results
+from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
+from moss_demo.ui.context import DEVICE_QUEUE, AppContext
+from moss_demo.ui.figures import axis_figure, drift_figure
+from moss_demo.ui.files import safe_stem, write_text
+from moss_demo.ui.timeline import TimelineStatus, timeline_update
+
+Updates = dict[Any, Any]
+
+
+def build(context: AppContext) -> None:
+    """Lay the tab out inside the current `gr.Blocks` and wire it."""
+    number = gr.State(0)
+    inputs = lay_out_inputs(context)
+    results = lay_out_results()
+    quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+    for sample, button in inputs.samples:
+        button.click(lambda path=str(sample.path): path, None, inputs.player, **quiet)
+
+    def begin() -> Updates:
+        return {
+            inputs.start: gr.Button(interactive=False),
+            inputs.stop: gr.Button(interactive=True),
+        }
+
+    def end() -> Updates:
+        return {
+            inputs.start: gr.Button(interactive=True),
+            inputs.stop: gr.Button(interactive=False),
+        }
+
+    def run(values: Updates) -> Iterator[Updates]:
+        count = values[number] + 1
+        yield {number: count} | _cleared(results)
+        try:
+            choices = _choices(context, inputs, values)
+            request = _request(context, values[inputs.player])
+            with closing(compare(choices, request, context.pool)) as states:
+                for state in states:
+                    yield _shown(results, state, count)
+        except MossDemoError as error:
+            yield {results.status: present.failed_line(str(error))}
+            raise gr.Error(str(error), print_exception=False) from error
+
+    buttons = [inputs.start, inputs.stop]
+    outputs = [
+        number,
+        results.status,
+        *results.titles,
+        *results.timelines,
+        results.verdict,
+        results.notices,
+        results.diff,
+        results.axis_plot,
+        results.drift_plot,
+        results.figures,
+        *results.downloads,
+    ]
+    asked = {number, inputs.player}
+    for side in inputs.sides:
+        asked |= {side.checkpoint, side.precision, side.saved}
+    begun = inputs.start.click(begin, None, buttons, queue=False, **quiet)
+    job = begun.then(run, asked, outputs, concurrency_id=DEVICE_QUEUE, concurrency_limit=1, **quiet)
+    job.then(end, None, buttons, queue=False, **quiet)
+    job.failure(end, None, buttons, queue=False, **quiet)
+    inputs.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
+        lambda: present.COMPARE_STOPPED, None, results.status, **quiet
+    )
+
+
+def _choices(context: AppContext, inputs: Inputs, values: Updates) -> tuple[SideChoice, SideChoice]:
+    first, second = (
+        Path(values[side.saved])
+        if values[side.saved]
+        else context.engine_config(values[side.checkpoint], values[side.precision])
+        for side in inputs.sides
+    )
+    return first, second
+
+
+def _request(context: AppContext, path: str | None) -> Request | None:
+    """Decode the recording once; both runs get the same samples."""
+    if not path:
+        return None
+    return Request(read_audio(Path(path), max_duration_s=context.settings.max_duration_s))
+
+
+def _cleared(results: Results) -> Updates:
+    return {
+        results.verdict: [],
+        results.notices: gr.HTML(value=[], visible=False),
+        results.diff: [],
+        results.axis_plot: None,
+        results.drift_plot: None,
+        results.figures: [],
+    } | {button: gr.DownloadButton(interactive=False) for button in results.downloads}
+
+
+def _shown(results: Results, state: Comparison, number: int) -> Updates:
+    updates: Updates = {results.status: state.status}
+    for letter, title, timeline, side in zip(
+        "AB", results.titles, results.timelines, state.sides, strict=False
+    ):
+        updates[title] = f"{letter} · {side.title}"
+        status = None if side.run.finished is None else TimelineStatus.DONE
+        updates[timeline] = timeline_update(side.run, number=number, names={}, status=status)
+    if state.verdict is not None and len(state.sides) == 2:
+        updates |= _judged(results, state.verdict, (state.sides[0], state.sides[1]))
+    return updates
+
+
+def _judged(
+    results: Results, verdict: ParityVerdict, sides: tuple[SideState, SideState]
+) -> Updates:
+    """Show everything that needs both sides."""
+    notices = present_comparison.verdict_notices(verdict, sides)
+    duration_s = max(side.run.duration_s for side in sides)
+    files = _files(verdict, sides)
+    return {
+        results.verdict: present_comparison.verdict_tiles(verdict),
+        results.notices: gr.HTML(value=notices, visible=True),
+        results.diff: present_comparison.diff_rows(verdict, sides),
+        results.axis_plot: axis_figure([side.transcript for side in sides], duration_s),
+        results.drift_plot: drift_figure(verdict.drift),
+        results.figures: present_comparison.figure_rows(sides),
+    } | {
+        button: gr.DownloadButton(value=path, interactive=True)
+        for button, path in zip(results.downloads, files, strict=True)
+    }
+
+
+def _files(verdict: ParityVerdict, sides: tuple[SideState, SideState]) -> list[str]:
+    texts = {"verdict.json": json.dumps(verdict_dict(verdict), ensure_ascii=False, indent=2)}
+    for letter, side in zip("ab", sides, strict=True):
+        name = safe_stem(side.run.clip_name)
+        texts[f"{letter}.{name}.json"] = export(
+            side.transcript,
+            ExportFormat.JSON,
+            name=name,
+            duration_s=side.run.duration_s,
+            run=side.run if side.is_measured else None,
+        )
+    return [write_text(name, text) for name, text in texts.items()]
