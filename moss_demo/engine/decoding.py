@@ -4,17 +4,64 @@ Tokens are pushed to a callback because `generate` owns its loop; `worker.py` tu
 iterator.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import torch
 from transformers import GenerationConfig, StoppingCriteria, StoppingCriteriaList
 from transformers.generation.streamers import BaseStreamer
 
 from moss_demo.domain.request import DecodeOptions
+from moss_demo.engine.encoding import extractor_log_mel
 from moss_demo.engine.loading import Loaded
 
 PushToken = Callable[[int], None]
+PushRowToken = Callable[[int, int], None]
 IsStopped = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """One transcript to be decoded.
+
+    Attributes:
+        prompt: embeddings of shape (1, prompt tokens, hidden size).
+        options: how tokens are chosen.
+        max_new_tokens: token budget, within the context.
+    """
+
+    prompt: torch.Tensor
+    options: DecodeOptions
+    max_new_tokens: int
+
+
+class ReferencePath:
+    """`generate` behind the engine; it decodes rows one after the other."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        """Take over a loaded model."""
+        self._loaded = loaded
+        text_config: Any = loaded.model.config.text_config
+        self.attention = str(text_config._attn_implementation)
+        self.log_mel = extractor_log_mel(loaded.processor.feature_extractor)
+
+    def check(self, options: DecodeOptions) -> None:
+        """Accept everything: greedy search and sampling."""
+
+    def decode(self, rows: Sequence[Row], push: PushRowToken, is_stopped: IsStopped) -> None:
+        """Decode each row until an end token, its budget or a stop."""
+        for number, row in enumerate(rows):
+            if not is_stopped():
+                generate_tokens(
+                    self._loaded,
+                    row.prompt,
+                    row.options,
+                    row.max_new_tokens,
+                    partial(push, number),
+                    is_stopped,
+                )
 
 
 class _Push(BaseStreamer):

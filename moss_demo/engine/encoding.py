@@ -1,6 +1,6 @@
-"""Audio embeddings of a recording, in micro-batches of 30 s chunks. Knows nothing of prompts."""
+"""Audio embeddings of recordings, in micro-batches of 30 s chunks. Knows nothing of prompts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -15,6 +15,9 @@ from moss_demo.engine.prompting import CHUNK_SAMPLES
 MICRO_BATCH_CHUNKS = 8
 """Chunks a forward pass of the encoder: four minutes of sound, a few hundred MB of activations on
 the full-size model whatever the length of the recording."""
+
+LogMel = Callable[[Sequence[np.ndarray]], tuple[torch.Tensor, torch.Tensor]]
+"""Turns chunks of samples into features (chunks, mels, 3000) and a mask of valid frames."""
 
 
 @dataclass(slots=True)
@@ -31,24 +34,34 @@ class EncodedAudio:
     features_s: float = 0.0
     encoder_s: float = 0.0
 
-    def embeddings(self) -> torch.Tensor:
-        """Return all embeddings, shape (audio tokens, hidden size)."""
-        return torch.cat(self.parts)
+    def split(self, counts: Sequence[int]) -> tuple[torch.Tensor, ...]:
+        """Return the embeddings of each clip, shape (audio tokens, hidden size).
+
+        Args:
+            counts: audio tokens of each clip, in the order of the clips.
+        """
+        parts: tuple[torch.Tensor, ...] = torch.cat(self.parts).split(list(counts))
+        return parts
 
 
-def encode_batches(loaded: Loaded, clip: AudioClip) -> Iterator[EncodedAudio]:
-    """Encode a clip batch by batch; the same growing value is handed out after each.
+def encode_batches(
+    loaded: Loaded, log_mel: LogMel, clips: Sequence[AudioClip]
+) -> Iterator[EncodedAudio]:
+    """Encode clips batch by batch; the same growing value is handed out after each.
 
     The caller may stop between batches. Chunks are independent of each other: a spectrogram is
-    normalized within its own 30 s.
+    normalized within its own 30 s. A batch may hold chunks of several clips.
     """
     encoded = EncodedAudio([])
-    batch_samples = MICRO_BATCH_CHUNKS * CHUNK_SAMPLES
-    for first in range(0, clip.samples.size, batch_samples):
+    chunks = [
+        clip.samples[first : first + CHUNK_SAMPLES]
+        for clip in clips
+        for first in range(0, clip.samples.size, CHUNK_SAMPLES)
+    ]
+    for first in range(0, len(chunks), MICRO_BATCH_CHUNKS):
         started_at = perf_counter()
-        features, mask = _log_mel(
-            loaded.processor.feature_extractor, clip.samples[first : first + batch_samples]
-        )
+        features, mask = log_mel(chunks[first : first + MICRO_BATCH_CHUNKS])
+        synchronize(features.device)
         features_at = perf_counter()
         encoded.parts.append(_encode(loaded, features, mask))
         encoded.features_s += features_at - started_at
@@ -56,14 +69,18 @@ def encode_batches(loaded: Loaded, clip: AudioClip) -> Iterator[EncodedAudio]:
         yield encoded
 
 
-def _log_mel(
-    extractor: MossTranscribeDiarizeFeatureExtractor, samples: np.ndarray
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return log-mel features (chunks, mels, 3000) and the mask of valid frames (chunks, 3000)."""
-    batch = extractor(
-        samples, sampling_rate=extractor.sampling_rate, return_tensors="pt", device="cpu"
-    )
-    return batch["input_features"], batch["input_features_mask"]
+def extractor_log_mel(extractor: MossTranscribeDiarizeFeatureExtractor) -> LogMel:
+    """Return the checkpoint's own feature extractor, on the CPU."""
+
+    def log_mel(chunks: Sequence[np.ndarray]) -> tuple[torch.Tensor, torch.Tensor]:
+        # The library trips over a single sample; a zero behind it adds no frame.
+        usable = [np.pad(chunk, (0, 1)) if chunk.size == 1 else chunk for chunk in chunks]
+        batch = extractor(
+            usable, sampling_rate=extractor.sampling_rate, return_tensors="pt", device="cpu"
+        )
+        return batch["input_features"], batch["input_features_mask"]
+
+    return log_mel
 
 
 @torch.inference_mode()

@@ -4,8 +4,9 @@ It knows the model and the device; it does not know who asks, nor whether somebo
 same time: `pool.py` keeps one run a device.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,15 +17,19 @@ from moss_demo.engine import memory
 from moss_demo.engine.budget import plan_budget
 from moss_demo.engine.checkpoints import Checkpoint
 from moss_demo.engine.config import EngineConfig
-from moss_demo.engine.decoding import embed_prompt, end_token_ids, generate_tokens
+from moss_demo.engine.decoding import Row, embed_prompt, end_token_ids
 from moss_demo.engine.detokenizer import Detokenizer
 from moss_demo.engine.encoding import EncodedAudio, encode_batches, synchronize
 from moss_demo.engine.loading import Loaded
+from moss_demo.engine.paths import open_path
 from moss_demo.engine.prompting import build_prompt_ids, count_audio_tokens
 from moss_demo.engine.recorder import Recorder
 from moss_demo.engine.speech import SpeechGate
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
 from moss_demo.errors import DeviceError
+
+EmitOf = Callable[[int, Event], None]
+"""Takes the number of a request and an event of its run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,8 @@ class EngineInfo:
         context_tokens: positions that prompt and transcript share.
         device: torch device.
         precision: number format.
-        attention: attention that was resolved.
+        decode: decode path.
+        attention: what computes attention in the decoder.
         load_s: seconds from the first file to weights on the device.
     """
 
@@ -50,12 +56,25 @@ class EngineInfo:
     context_tokens: int
     device: str
     precision: str
+    decode: str
     attention: str
     load_s: float
 
 
+@dataclass(slots=True, eq=False)
+class _Job:
+    """A request that is being transcribed, with what is known before any model work."""
+
+    request: Request
+    recorder: Recorder
+    prompt_ids: list[int]
+    audio_tokens: int
+    max_new_tokens: int
+    speech_s: float
+
+
 class Engine:
-    """A checkpoint on a device; it transcribes one request at a time."""
+    """A checkpoint on a device; it transcribes one request, or one batch, at a time."""
 
     def __init__(
         self, config: EngineConfig, checkpoint: Checkpoint, loaded: Loaded, load_s: float
@@ -64,6 +83,7 @@ class Engine:
         self.config = config
         self._checkpoint = checkpoint
         self._loaded = loaded
+        self._path = open_path(config.decode, loaded)
         self._gate = SpeechGate()
         text_config: Any = loaded.model.config.text_config
         self.info = EngineInfo(
@@ -74,7 +94,8 @@ class Engine:
             context_tokens=text_config.max_position_embeddings,
             device=config.device,
             precision=config.precision,
-            attention=str(text_config._attn_implementation),
+            decode=config.decode,
+            attention=self._path.attention,
             load_s=load_s,
         )
 
@@ -94,25 +115,63 @@ class Engine:
             RequestError: the recording or the budget does not fit the checkpoint.
             DeviceError: the device ran out of memory.
         """
+        self.transcribe_batch((request,), lambda _, event: emit(event), is_stopped)
+
+    def transcribe_batch(
+        self, requests: Sequence[Request], emit: EmitOf, is_stopped: IsStopped
+    ) -> None:
+        """Transcribe several requests together; each run's events are those it has alone.
+
+        Chunks of all clips share the encoder's micro-batches, and the fast path decodes all rows
+        in one step. Times of phases are those of the whole batch.
+
+        Raises:
+            RequestError: a recording or a budget does not fit the checkpoint.
+            DeviceError: the device ran out of memory.
+        """
         device = self.config.device
         memory.reset_peak(device)
         try:
-            self._run(request, emit, is_stopped)
+            self._run(requests, emit, is_stopped)
         except torch.OutOfMemoryError as error:
+            audio_s = sum(request.clip.duration_s for request in requests)
             raise DeviceError(
-                f"{device} ran out of memory on {request.clip.duration_s:.0f} s of audio; free the "
+                f"{device} ran out of memory on {audio_s:.0f} s of audio; free the "
                 "device, choose bf16 or cut the recording. The next run is not affected."
             ) from error
         finally:
             memory.release(device)
 
-    def _run(self, request: Request, emit: Emit[Event], is_stopped: IsStopped) -> None:
+    def _run(self, requests: Sequence[Request], emit: EmitOf, is_stopped: IsStopped) -> None:
+        prepared = [self._prepare(r, partial(emit, number)) for number, r in enumerate(requests)]
+        jobs = [job for job in prepared if job is not None]
+        audio = self._encode(jobs, is_stopped) if jobs else None
+        if audio is None:
+            return
+        rows = []
+        parts = audio.split([job.audio_tokens for job in jobs])
+        for job, embeddings in zip(jobs, parts, strict=True):
+            job.recorder.decoding_begins()
+            prompt = embed_prompt(self._loaded, job.prompt_ids, embeddings)
+            rows.append(Row(prompt, job.request.options, job.max_new_tokens))
+        self._path.decode(rows, lambda row, token: jobs[row].recorder.push(token), is_stopped)
+        synchronize(self._loaded.model.device)
+        if is_stopped():
+            return
+        for job in jobs:
+            phases = PhaseTimes(job.speech_s, audio.features_s, audio.encoder_s)
+            job.recorder.finish(phases, *memory.peak(self.config.device))
+
+    def _prepare(self, request: Request, emit: Emit[Event]) -> _Job | None:
+        """Do what comes before the model; a recording without speech is finished here."""
         processor = self._loaded.processor
         ends = end_token_ids(self._loaded)
         recorder = Recorder(
             emit, Detokenizer(processor.tokenizer, ends), ends, request.clip.duration_s
         )
+        self._path.check(request.options)
         prompt_ids = build_prompt_ids(processor, self._checkpoint.layout, request)
+        audio_tokens = count_audio_tokens(request.clip.samples.size, processor.audio_merge_size)
         budget = plan_budget(
             request,
             prompt_tokens=len(prompt_ids),
@@ -124,31 +183,23 @@ class Engine:
         speech_s = recorder.at() - gate_at
         recorder.start(
             prompt_tokens=len(prompt_ids),
-            audio_tokens=count_audio_tokens(request.clip.samples.size, processor.audio_merge_size),
+            audio_tokens=audio_tokens,
             max_new_tokens=budget,
             speech=speech,
         )
         if speech == ():
             recorder.finish_without_speech(speech_s)
-            return
-        audio = self._encode(request, is_stopped)
-        if audio is None:
-            return
-        recorder.decoding_begins()
-        prompt = embed_prompt(self._loaded, prompt_ids, audio.embeddings())
-        generate_tokens(self._loaded, prompt, request.options, budget, recorder.push, is_stopped)
-        synchronize(prompt.device)
-        if not is_stopped():
-            phases = PhaseTimes(speech_s, audio.features_s, audio.encoder_s)
-            recorder.finish(phases, *memory.peak(self.config.device))
+            return None
+        return _Job(request, recorder, prompt_ids, audio_tokens, budget, speech_s)
 
     def _find_speech(self, request: Request) -> tuple[Span, ...] | None:
         return self._gate.find_speech(request.clip) if request.speech_gate else None
 
-    def _encode(self, request: Request, is_stopped: IsStopped) -> EncodedAudio | None:
-        """Encode the clip, or return None when stopped between micro-batches."""
+    def _encode(self, jobs: Sequence[_Job], is_stopped: IsStopped) -> EncodedAudio | None:
+        """Encode the clips, or return None when stopped between micro-batches."""
         whole = None
-        for encoded in encode_batches(self._loaded, request.clip):
+        clips = [job.request.clip for job in jobs]
+        for encoded in encode_batches(self._loaded, self._path.log_mel, clips):
             if is_stopped():
                 return None
             whole = encoded

@@ -12,7 +12,7 @@ from moss_demo.domain.prompts import PROMPT_TEXTS, PromptPreset
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.checkpoints import Layout, find_checkpoint
 from moss_demo.engine.decoding import embed_prompt, generate_tokens
-from moss_demo.engine.encoding import encode_batches
+from moss_demo.engine.encoding import encode_batches, extractor_log_mel
 from moss_demo.engine.loading import Loaded, load
 from moss_demo.engine.prompting import build_prompt_ids
 from moss_demo.errors import CheckpointError
@@ -49,8 +49,9 @@ def _restated_embeddings(loaded: Loaded, clip: AudioClip) -> torch.Tensor:
 
 
 def _embeddings(loaded: Loaded, clip: AudioClip) -> torch.Tensor:
-    *_, encoded = encode_batches(loaded, clip)
-    return encoded.embeddings()
+    log_mel = extractor_log_mel(loaded.processor.feature_extractor)
+    *_, encoded = encode_batches(loaded, log_mel, [clip])
+    return torch.cat(encoded.parts)
 
 
 def test_layout_is_told_from_the_tensors(folder: Path) -> None:

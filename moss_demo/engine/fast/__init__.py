@@ -1,0 +1,1 @@
+"""The fast decode path: own cache, own decoder, one CUDA graph a step. Equal to the reference."""

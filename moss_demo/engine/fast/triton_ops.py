@@ -1,0 +1,111 @@
+"""The steps of a decoder layer as Triton kernels. Needs CUDA, or Triton's interpreter to be tested.
+
+Sums, rotations and attention weights are kept in fp32; what is stored has the model's precision.
+"""
+
+import torch
+import triton
+from torch import Tensor
+
+from moss_demo.engine.fast import kernels
+
+KEYS_A_BLOCK = 64
+LARGEST_SPLIT_COUNT = 32
+WANTED_PROGRAMS = 264
+"""Two for each multiprocessor of a Hopper card: enough to keep its memory busy."""
+
+
+class TritonOps:
+    """`ops.Ops` with one kernel a step, and two for attention."""
+
+    name = "split-kv (triton)"
+
+    def add_norm(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta and its RMS norm."""
+        width = hidden.shape[-1]
+        total, normed = torch.empty_like(hidden), torch.empty_like(hidden)
+        kernels.add_norm[(hidden.numel() // width,)](
+            hidden, delta, weight, total, normed, eps, width, triton.next_power_of_2(width)
+        )
+        return total, normed
+
+    def rotate_and_store(
+        self,
+        qkv: Tensor,
+        norms: tuple[Tensor, Tensor],
+        eps: float,
+        rotations: tuple[Tensor, Tensor],
+        positions: Tensor,
+        cache: tuple[Tensor, Tensor],
+    ) -> Tensor:
+        """Norm and rotate queries and keys, write keys and values, return the queries."""
+        batch, count, all_heads, head_dim = qkv.shape
+        keys, values = cache
+        kv_heads = keys.shape[2]
+        heads = all_heads - 2 * kv_heads
+        queries = qkv.new_empty(batch, count, heads, head_dim)
+        kernels.rotate_and_store[(batch * count, all_heads)](
+            qkv,
+            *norms,
+            *rotations,
+            positions.contiguous(),
+            queries,
+            keys,
+            values,
+            eps,
+            count,
+            keys.shape[1],
+            heads,
+            kv_heads,
+            head_dim // 2,
+        )
+        return queries
+
+    def attend(
+        self, queries: Tensor, cache: tuple[Tensor, Tensor], positions: Tensor, used: int
+    ) -> Tensor:
+        """Attend from one token a row; each program reads its share of the positions in use.
+
+        The second kernel joins the shares: partial sums are rescaled to a common maximum, as in
+        the online softmax of arXiv 1805.02867.
+        """
+        del used  # the kernels read it off the positions
+        keys, values = cache
+        batch, _, heads, head_dim = queries.shape
+        kv_heads = keys.shape[2]
+        wanted = WANTED_PROGRAMS // (batch * kv_heads)
+        splits = max(1, min(LARGEST_SPLIT_COUNT, triton.next_power_of_2(wanted + 1) // 2))
+        partial = queries.new_empty(batch, heads, splits, head_dim, dtype=torch.float32)
+        largest = partial.new_empty(batch, heads, splits)
+        total = torch.empty_like(largest)
+        kernels.attend_share[(batch * kv_heads, splits)](
+            queries,
+            keys,
+            values,
+            positions,
+            partial,
+            largest,
+            total,
+            head_dim**-0.5,
+            keys.shape[1],
+            heads,
+            kv_heads,
+            splits,
+            max(16, triton.next_power_of_2(heads // kv_heads)),
+            KEYS_A_BLOCK,
+            head_dim,
+        )
+        out = torch.empty_like(queries)
+        kernels.join_shares[(batch * heads,)](partial, largest, total, out, splits, head_dim)
+        return out
+
+    def silu_mul(self, gate_up: Tensor) -> Tensor:
+        """Return silu(first half) * second half of the last axis."""
+        width = gate_up.shape[-1] // 2
+        out = gate_up.new_empty(*gate_up.shape[:-1], width)
+        block = 1024
+        grid = (gate_up.numel() // (2 * width), triton.cdiv(width, block))
+        kernels.silu_mul[grid](gate_up, out, width, block)
+        return out
