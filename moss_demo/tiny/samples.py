@@ -1,6 +1,6 @@
 """Writes the sample conversations of the page: scripts, natural voices, reference transcripts.
 
-The sentences were written for this purpose, so no checkpoint has learned them. Knows the scripts and
+The sentences were written for this purpose, so no checkpoint has learned them. Knows scripts and
 how turns are laid on a time line; knows nothing of the page that plays them.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import soundfile as sf
+import soundfile as sf  # type: ignore[import-untyped]  # the package ships no type information
 from numpy.typing import NDArray
 
 from moss_demo.domain.audio import SAMPLE_RATE_HZ

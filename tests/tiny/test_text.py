@@ -1,0 +1,94 @@
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from moss_demo.tiny import grammar
+from moss_demo.tiny.corpus import SENTENCES
+from moss_demo.tiny.human import plain_words
+from moss_demo.tiny.natural import Voice, plain, spoken_form
+from moss_demo.tiny.sentences import (
+    MAX_WORDS,
+    Chain,
+    TestText,
+    Text,
+    dictionary_examples,
+    held_out,
+    meeting_sentences,
+)
+from moss_demo.tiny.voices import natural_voices, speaker_classes
+
+
+def test_training_never_draws_a_test_sentence() -> None:
+    """No source of training text yields a sentence that a test row may ask for."""
+    train, test = meeting_sentences(SENTENCES)
+    text, draw = Text(train[:400], test), Random(1)
+    drawn = {text.sentence(draw) for _ in range(1_500)}
+    assert not drawn & set(test)
+    asked = TestText(test)
+    assert not drawn & {asked.sentence(draw) for _ in range(300)}
+
+
+def test_words_that_the_corpus_splits_are_joined() -> None:
+    """A person says "gonna", so the checkpoint writes it, in training and in test."""
+    train, test = meeting_sentences(SENTENCES)
+    assert not any("gon na" in text for text in (*train, *test))
+
+
+def test_a_chain_only_says_what_follows_in_real_sentences() -> None:
+    """Any three words in a row of a made-up sentence occur in a real one."""
+    real = ("i like the new design", "we like the old design", "i like it")
+    chain, draw = Chain(real), Random(3)
+    for _ in range(50):
+        words = chain.sentence(draw).split()
+        for at in range(len(words) - 2):
+            assert any(" ".join(words[at : at + 3]) in text for text in real)
+
+
+@given(st.integers())
+def test_grammar_sentences_are_plain(seed: int) -> None:
+    """A template leaves no slot, capital or mark behind."""
+    text = grammar.sentence(Random(seed))
+    assert plain_words(text) == text
+    assert 1 <= len(text.split()) <= MAX_WORDS
+
+
+def test_about_one_sentence_in_sixteen_is_held_out() -> None:
+    """The split by digest is fixed and has the intended size."""
+    draw = Random(5)
+    share = sum(held_out(grammar.sentence(draw)) for _ in range(4_000)) / 4_000
+    assert 0.03 < share < 0.1
+
+
+def test_dictionary_examples_are_read_from_quotes(tmp_path) -> None:
+    """Only quoted phrases of plain words with at least three words are kept."""
+    line = '0001 | a thing; "the Bold, red cliffs"; "too short"; "room 12 is free"\n'
+    for part in ("noun", "verb", "adj", "adv"):
+        (tmp_path / f"data.{part}").write_text(line, encoding="latin-1")
+    assert dictionary_examples(tmp_path) == ("the bold red cliffs",)
+
+
+def test_sentences_get_the_tune_of_what_they_are() -> None:
+    """Questions end in a question mark, and the pronoun is a capital letter."""
+    assert spoken_form("what do i say") == "What do I say?"
+    assert spoken_form("i'm sure") == "I'm sure."
+
+
+def test_held_out_voices_take_no_part_in_training() -> None:
+    """Neither alone nor in a blend does a held-out voice speak in training."""
+    tables = ("af_heart", "af_nova", "am_adam", "bf_emma", "zf_xiaoyi", "bm_lewis")
+    used = {table for voice in natural_voices(tables, 6) for table, _ in voice.parts}
+    assert used == {"af_heart", "am_adam", "bf_emma", "zf_xiaoyi"}
+
+
+def test_every_voice_has_its_own_class() -> None:
+    """The speaker losses tell all voices apart, recorded people included."""
+    classes = speaker_classes(("af_heart", "am_adam"), ["human:1"])
+    assert len(set(classes.values())) == len(classes)
+    assert "human:1" in classes
+
+
+def test_a_blend_reads_english_as_its_larger_part_does() -> None:
+    """British phonemes go with a mostly British voice."""
+    assert Voice("x", (("af_heart", 0.35), ("bf_emma", 0.65))).british
+    assert not plain("am_adam").british
