@@ -10,6 +10,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
+from typing import NoReturn
 
 from moss_demo import __version__
 from moss_demo.errors import MossDemoError
@@ -21,10 +22,20 @@ COMMANDS = {
     "compare": "judge whether one transcript equals another: words, speakers, times",
     "score": "measure a transcript against a reference",
     "info": "print versions, devices, checkpoints and caches",
+    "bench-engine": "time the fast decode path against the reference",
     "download": "fetch published weights into the Hugging Face cache",
 }
+PROGRAM = "python -m moss_demo"
 INPUT_ERROR = 2
 INTERRUPTED = 130
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the arguments."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the message and exit."""
+        self.exit(INPUT_ERROR, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def build_parser(command: str | None = None) -> tuple[argparse.ArgumentParser, ModuleType | None]:
@@ -33,17 +44,19 @@ def build_parser(command: str | None = None) -> tuple[argparse.ArgumentParser, M
     Returns:
         The parser and the module of `command`, or None when there is no such command.
     """
-    parser = argparse.ArgumentParser(
-        prog="python -m moss_demo",
+    parser = OneLineParser(
+        prog=PROGRAM,
         description="Transcribe and diarize recordings with MOSS-Transcribe-Diarize.",
     )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chosen = None
     for name, summary in COMMANDS.items():
-        subparser = subparsers.add_parser(name, help=summary, description=summary.capitalize())
+        subparser = subparsers.add_parser(
+            name, help=summary, description=summary[0].upper() + summary[1:]
+        )
         if name == command:
-            chosen = importlib.import_module(f"moss_demo.commands.{name}")
+            chosen = importlib.import_module(f"moss_demo.commands.{name.replace('-', '_')}")
             chosen.add_arguments(subparser)
     return parser, chosen
 
@@ -59,14 +72,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = next((word for word in words if word in COMMANDS), None)
-    parser, module = build_parser(command)
-    parsed = parser.parse_args(words)
-    if module is None:
-        parser.error("choose a command")
     try:
+        parser, module = build_parser(command)
+        parsed = parser.parse_args(words)
+        if module is None:
+            parser.error("choose a command")
         return int(module.run(parsed))
     except MossDemoError as error:
-        print(f"{parser.prog} {parsed.command}: {error}", file=sys.stderr)
+        print(f"{PROGRAM} {command}: {error}", file=sys.stderr)
         return INPUT_ERROR
     except BrokenPipeError:
         sys.stderr.close()

@@ -15,7 +15,7 @@ from moss_demo.engine.fast.log_mel import DeviceLogMel
 from moss_demo.engine.fast.plain_ops import PlainOps
 from moss_demo.engine.fast.session import Session
 from moss_demo.engine.fast.weights import join_weights
-from moss_demo.engine.loading import Loaded
+from moss_demo.engine.loading import Loaded, build_synthetic
 from moss_demo.engine.prompting import CHUNK_SAMPLES
 from moss_demo.errors import CheckpointError
 
@@ -99,6 +99,16 @@ def test_joined_weights_are_not_held_twice(tiny: Loaded, decoder: Decoder) -> No
     assert attention.q_proj.weight.untyped_storage().data_ptr() == (
         joined.untyped_storage().data_ptr()
     )
+
+
+def test_a_step_of_the_published_size_never_looks_at_values() -> None:
+    """Tensors without data go through a step, so that it can be recorded as a graph."""
+    model = build_synthetic(torch.bfloat16, "meta")
+    session = Session(Decoder(join_weights(model), PlainOps()), 2, 700)
+    session.begin([torch.empty(445, 1_024, dtype=torch.bfloat16, device="meta")] * 2)
+    session.advance()
+    assert session.logits.shape == (2, 151_936)
+    assert session.cache.bytes == 2 * 1_024 * 114_688
 
 
 def test_another_decoder_is_refused(tiny: Loaded, monkeypatch: pytest.MonkeyPatch) -> None:
