@@ -16,6 +16,7 @@ speakers, people the sound of rooms and breath that no synthesizer has."""
 
 BLENDS = 320
 _WHISPERED = "af_nicole"
+_TRIES_A_BLEND = 10
 
 
 def natural_voices(tables: Sequence[str], blends: int = BLENDS, seed: int = 5) -> tuple[Voice, ...]:
@@ -28,7 +29,9 @@ def natural_voices(tables: Sequence[str], blends: int = BLENDS, seed: int = 5) -
     usable = [t for t in tables if t not in HELD_OUT_VOICES and t != _WHISPERED]
     english = [table for table in usable if table[0] in "ab"]
     voices = {table: Voice(f"natural:{table}", ((table, 1.0),)) for table in usable}
-    while len(voices) < len(usable) + blends:
+    for _ in range(_TRIES_A_BLEND * blends):  # few tables have few blends
+        if len(voices) == len(usable) + blends:
+            break
         first, second = draw.choice(usable), draw.choice(english)
         share = draw.choice((0.35, 0.5, 0.65))
         name = f"{first}+{second}@{share:.2f}"
