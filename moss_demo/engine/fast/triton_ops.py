@@ -9,7 +9,10 @@ from torch import Tensor
 
 from moss_demo.engine.fast import kernels
 
-KEYS_A_BLOCK = 64
+BLOCK_BYTES = 16_384
+"""Keys that a program reads at once: 64 of the published width in bf16, half as many in fp32, so
+that the pipelined blocks fit the shared memory of smaller cards too."""
+
 LARGEST_SPLIT_COUNT = 32
 WANTED_PROGRAMS = 264
 """Two for each multiprocessor of a Hopper card: enough to keep its memory busy."""
@@ -94,7 +97,7 @@ class TritonOps:
             kv_heads,
             splits,
             max(16, triton.next_power_of_2(heads // kv_heads)),
-            KEYS_A_BLOCK,
+            max(16, BLOCK_BYTES // (head_dim * queries.element_size())),
             head_dim,
         )
         out = torch.empty_like(queries)
