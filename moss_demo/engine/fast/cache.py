@@ -39,11 +39,6 @@ class KvCache:
         self.values = [self._empty() for _ in weights.layers]
         self.cosines, self.sines = self._rotations()
 
-    @property
-    def bytes(self) -> int:
-        """Memory of keys and values."""
-        return sum(t.numel() * t.element_size() for t in (*self.keys, *self.values))
-
     def grow(self, capacity: int) -> None:
         """Move to longer tensors, layer by layer, so that only one layer is ever held twice."""
         self.capacity = capacity

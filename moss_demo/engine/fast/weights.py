@@ -20,14 +20,12 @@ class DecoderShape:
 
     Attributes:
         hidden: width of a hidden state.
-        heads: query heads.
-        kv_heads: key and value heads; each serves `heads // kv_heads` query heads.
+        kv_heads: key and value heads; each serves as many query heads.
         head_dim: width of a head.
         eps: constant of every RMS norm.
     """
 
     hidden: int
-    heads: int
     kv_heads: int
     head_dim: int
     eps: float
@@ -81,7 +79,6 @@ def join_weights(model: MossTranscribeDiarizeForConditionalGeneration) -> Decode
     return DecoderWeights(
         shape=DecoderShape(
             config.hidden_size,
-            config.num_attention_heads,
             config.num_key_value_heads,
             config.head_dim,
             config.rms_norm_eps,

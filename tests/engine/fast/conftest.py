@@ -1,6 +1,9 @@
 """Both paths over one copy of the embedded checkpoint, and what the reference makes of samples."""
 
+from collections.abc import Iterator
+
 import pytest
+import torch
 
 from moss_demo.domain.events import Run
 from moss_demo.domain.request import Request
@@ -11,6 +14,15 @@ from moss_demo.engine.engine import Engine
 from moss_demo.engine.loading import Loaded
 from moss_demo.engine.together import transcribe_together
 from tests.engine.conftest import SAMPLES
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Compute on one thread: on a busy machine two wait for each other in every batched product."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="package")
