@@ -17,6 +17,8 @@ from moss_demo.engine.fast.session import Session
 from moss_demo.engine.fast.weights import join_weights
 from moss_demo.engine.loading import Loaded, build_synthetic, load
 from moss_demo.engine.together import transcribe_together
+from moss_demo.scoring.parity import parity
+from moss_demo.scoring.verdict import Gate
 
 pytestmark = [
     pytest.mark.gpu,
@@ -34,8 +36,8 @@ def tiny_on_gpu() -> Loaded:
     return load(find_checkpoint("tiny"), torch.float32, CUDA)
 
 
-def _engine(loaded: Loaded, decode: DecodePath) -> Engine:
-    config = EngineConfig("tiny", CUDA, Precision.FP32, decode)
+def _engine(loaded: Loaded, decode: DecodePath, precision: Precision = Precision.FP32) -> Engine:
+    config = EngineConfig("tiny", CUDA, precision, decode)
     return Engine(config, find_checkpoint("tiny"), loaded, 0.0)
 
 
@@ -63,6 +65,17 @@ def test_samples_alone_and_together_equal_the_reference(
     eight = [replace(requests[n % 3], options=DecodeOptions(30 + n)) for n in range(8)]
     runs = transcribe_together(fast_on_gpu, eight)
     assert [run.token_ids for run in runs] == [expected_ids[n % 3][: 30 + n] for n in range(8)]
+
+
+def test_transcripts_in_bf16_pass_the_parity_rule(requests: list[Request]) -> None:
+    """Words, speakers and stamps equal those of the reference path in the same precision."""
+    loaded = load(find_checkpoint("tiny"), torch.bfloat16, CUDA)
+    fast, reference = (
+        transcribe_together(_engine(loaded, decode, Precision.BF16), requests)
+        for decode in (DecodePath.FAST, DecodePath.REFERENCE)
+    )
+    for ours, expected in zip(fast, reference, strict=True):
+        assert parity(expected.transcript, ours.transcript).gate is Gate.PASS
 
 
 def _decode(decoder: Decoder, prompts: list[torch.Tensor], steps: int) -> list[list[int]]:
