@@ -1,6 +1,7 @@
 """Start the web app: arguments to configuration, configuration to page, page to server."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,9 +29,17 @@ def main(words: Sequence[str] | None = None) -> None:
         from moss_demo.ui.context import build_context
 
         context = build_context(settings, arguments.device)
+        launch(build_app(context), context, host=arguments.host, port=arguments.port)
     except MossDemoError as error:
-        raise SystemExit(f"app.py: {error}") from error
-    launch(build_app(context), context, host=arguments.host, port=arguments.port)
+        print(f"app.py: {error}", file=sys.stderr)
+        sys.exit(2)
+    except (OSError, ValueError, OverflowError) as error:
+        print(
+            f"app.py: the page cannot be served there ({error}); check --host and --port, or "
+            "GRADIO_SERVER_NAME and GRADIO_SERVER_PORT.",
+            file=sys.stderr,
+        )
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -82,7 +82,10 @@ function editName(lane) {
   input.addEventListener("keydown", (event) => {
     event.stopPropagation();
     if (event.isComposing) return;
-    if (event.key === "Enter") close(true, true);
+    if (event.key === "Enter") {
+      event.preventDefault(); // or the same key presses the button that gets the focus
+      close(true, true);
+    }
     if (event.key === "Escape") close(false, true);
   });
   input.addEventListener("blur", () => close(true, false));

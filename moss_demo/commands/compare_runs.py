@@ -14,6 +14,7 @@ from moss_demo.engine.config import (
     choose_precision,
 )
 from moss_demo.engine.pool import EnginePool, Loading, Ready
+from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.scoring.sides import Side, side_of
 from moss_demo.settings import Settings, from_environment
@@ -65,10 +66,13 @@ def engine_of(text: str, settings: Settings) -> EngineConfig:
 def _run(pool: EnginePool, config: EngineConfig, request: Request) -> Run:
     clip = request.clip
     run = Run(clip.name, clip.digest, clip.duration_s)
-    with closing(pool.stream(config, request)) as events:
-        for event in events:
-            if isinstance(event, Ready):
-                print(f"{event.info.checkpoint} · {event.info.precision}", file=sys.stderr)
-            elif not isinstance(event, Loading):
-                run = advance(run, event)
+    try:
+        with closing(pool.stream(config, request)) as events:
+            for event in events:
+                if isinstance(event, Ready):
+                    print(f"{event.info.checkpoint} · {event.info.precision}", file=sys.stderr)
+                elif not isinstance(event, Loading):
+                    run = advance(run, event)
+    finally:
+        wait_for_workers()
     return run

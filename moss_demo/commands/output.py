@@ -36,14 +36,18 @@ def read_text(source: str) -> str:
     """Read a UTF-8 file, or standard input for `-`; damaged characters become U+FFFD.
 
     Raises:
-        TranscriptError: the file is missing, unreadable or far too large for a transcript.
+        TranscriptError: the file is missing, unreadable, no text or far too large.
     """
-    if source == "-":
-        return sys.stdin.buffer.read(MAX_TEXT_BYTES).decode("utf-8", errors="replace")
-    path = Path(source)
+    content = sys.stdin.buffer.read(MAX_TEXT_BYTES) if source == "-" else _read(Path(source))
+    if b"\0" in content:
+        raise TranscriptError(f"{source} is no text file; name a transcript.")
+    return content.decode("utf-8", errors="replace")
+
+
+def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_TEXT_BYTES:
             raise TranscriptError(f"{path} is too large for a transcript; name a text file.")
-        return path.read_bytes().decode("utf-8", errors="replace")
+        return path.read_bytes()
     except OSError as error:
         raise TranscriptError(f"{path} cannot be read ({error.strerror}).") from error

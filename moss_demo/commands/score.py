@@ -5,6 +5,7 @@ import json
 
 from moss_demo.commands.output import write_output
 from moss_demo.commands.sides import read_side
+from moss_demo.errors import TranscriptError
 from moss_demo.scoring.report import score_dict
 
 
@@ -19,8 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Score one transcript."""
+    reference = read_side(arguments.reference).transcript
+    if not reference.text.strip():
+        raise TranscriptError(f"{arguments.reference} holds no words; name a reference transcript.")
     figures = score_dict(
-        read_side(arguments.reference).transcript,
+        reference,
         read_side(arguments.hypothesis).transcript,
         language=arguments.language,
     )

@@ -13,7 +13,8 @@ def read_side(source: str) -> sides.Side:
     Raises:
         TranscriptError: the file cannot be read or is in no known format.
     """
+    text = read_text(source)
     try:
-        return sides.read_side(read_text(source), suffix=Path(source).suffix)
+        return sides.read_side(text, suffix=Path(source).suffix)
     except TranscriptError as error:
         raise TranscriptError(f"{source}: {error}") from error

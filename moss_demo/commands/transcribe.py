@@ -22,12 +22,13 @@ from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import TINY
 from moss_demo.engine.engine import EngineInfo
 from moss_demo.engine.pool import EnginePool, Loading, PoolEvent, Ready
+from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.settings import Settings, from_environment
 
 TINY_LIMITS = (
-    "tiny is the embedded demonstration checkpoint: English, small vocabulary, about 9 minutes; "
-    "use the published checkpoint for real work"
+    "tiny is the embedded demonstration checkpoint: English in lower case, best on the voices it "
+    "was trained with, about 9 minutes; use the published checkpoint for real work"
 )
 
 
@@ -57,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
     config = engine_config(arguments, settings)
     request = _request(arguments, settings)
     events = EnginePool().stream(config, request)
-    with closing(events):
-        finished, info = _follow(events, request.clip, arguments.stream)
+    try:
+        with closing(events):
+            finished, info = _follow(events, request.clip, arguments.stream)
+    finally:
+        wait_for_workers()
     figures = run_figures(finished, info.load_s)
     if not arguments.stream:
         fmt = ExportFormat(arguments.format or ExportFormat.TXT)

@@ -4,6 +4,7 @@ The publisher's layout differs from the native one in the names of its tensors, 
 configuration and in its processor files; each difference is handled here and nowhere else.
 """
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,7 @@ def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
             f"{checkpoint.name} cannot be loaded: one of its files is damaged or belongs to "
             f"another model ({type(error).__name__}); copy the checkpoint again."
         ) from error
+    processor.tokenizer.model_max_length = sys.maxsize  # lengths are checked by the budget
     generation = model.generation_config or GenerationConfig()
     return Loaded(_on_device(model, device), processor, generation)
 

@@ -15,6 +15,8 @@ T = TypeVar("T")
 Emit = Callable[[T], None]
 IsStopped = Callable[[], bool]
 
+THREAD_NAME = "moss-demo-run"
+
 _END = object()
 
 
@@ -34,7 +36,7 @@ def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Generator[
         finally:
             events.put(_END)
 
-    threading.Thread(target=run, name="moss-demo-run", daemon=True).start()
+    threading.Thread(target=run, name=THREAD_NAME, daemon=True).start()
     try:
         while (event := events.get()) is not _END:
             if isinstance(event, _Raised):
@@ -42,6 +44,16 @@ def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Generator[
             yield event  # type: ignore[misc]  # the queue holds T, _Raised and _END only
     finally:
         stopped.set()
+
+
+def wait_for_workers() -> None:
+    """Wait until stopped work has let go of the device.
+
+    For a program that is about to end: the interpreter must not be torn down under a running step.
+    """
+    for thread in threading.enumerate():
+        if thread.name == THREAD_NAME:
+            thread.join()
 
 
 class _Raised:

@@ -59,8 +59,8 @@ def launch(
     _, address, _ = page.launch(
         server_name=host,
         server_port=port,
-        prevent_thread_lock=not blocks,
-        quiet=not blocks,
+        prevent_thread_lock=True,
+        quiet=True,
         theme=make_theme(),
         css=load_css(),
         ssr_mode=False,
@@ -70,4 +70,7 @@ def launch(
         allowed_paths=[str(ASSETS / "samples")],
         footer_links=["api"],
     )
+    if blocks:
+        print(f"Open {address}", flush=True)
+        page.block_thread()
     return str(address)

@@ -3,7 +3,14 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from moss_demo.engine.checkpoints import AUTO, HUB_CHECKPOINTS, PUBLISHED, TINY, is_downloaded
+from moss_demo.engine.checkpoints import (
+    AUTO,
+    HUB_CHECKPOINTS,
+    PUBLISHED,
+    TINY,
+    find_checkpoint,
+    is_downloaded,
+)
 from moss_demo.engine.config import EngineConfig, choose_device, choose_precision
 from moss_demo.engine.pool import EnginePool
 from moss_demo.errors import RequestError
@@ -67,11 +74,13 @@ class AppContext:
 
 
 def build_context(settings: Settings, device: str | None = None) -> AppContext:
-    """Choose the device and start with an empty pool.
+    """Choose the device, check the host's checkpoint and start with an empty pool.
 
     Raises:
         DeviceError: the device is not there.
+        CheckpointError: the host's checkpoint cannot be found.
     """
+    find_checkpoint(settings.model)
     return AppContext(settings, choose_device(device))
 
 

@@ -21,7 +21,7 @@ def build(context: AppContext) -> None:
         precision: str,
         prompt: str,
         hotwords: str,
-        max_new_tokens: float | None,
+        max_new_tokens: str,
     ) -> Iterator[str]:
         """Transcribe and diarize a recording.
 
@@ -47,7 +47,7 @@ def build(context: AppContext) -> None:
             gr.Textbox("auto", label="precision"),
             gr.Textbox(PromptPreset.DEFAULT.value, label="prompt"),
             gr.Textbox("", label="hotwords"),
-            gr.Number(0, label="max_new_tokens"),
+            gr.Textbox("", label="max_new_tokens"),
         ]
         transcript = gr.Textbox(label="transcript")
         gr.Button("transcribe").click(

@@ -11,8 +11,9 @@ from moss_demo.engine.engine import EngineInfo
 from moss_demo.ui.lanes import speaker_name
 
 TINY_NOTICE = (
-    "**tiny** is the embedded demonstration checkpoint: English, a small vocabulary, lower case, "
-    f"up to about 9 minutes. For real recordings load **{PUBLISHED.repo}**."
+    "**tiny** is the embedded demonstration checkpoint: English in lower case, best on the "
+    f"voices it was trained with, up to about 9 minutes. For real recordings load "
+    f"**{PUBLISHED.repo}**."
 )
 
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
@@ -23,7 +24,13 @@ COMPARE_IDLE = (
     "judged by A. A saved transcript of any machine or engine can be a side."
 )
 COMPARE_STOPPED = "Stopped; what was written stays."
+NOT_STARTED = "Stopped before it began."
 OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
+
+
+def waiting_line(*, busy: bool) -> str:
+    """Say what a run that was just asked for is waiting for."""
+    return "Waiting: a run is in progress; yours is next in turn." if busy else "Starting…"
 
 
 def ready_line(duration_s: float, warnings: tuple[str, ...]) -> str:
@@ -43,6 +50,8 @@ def status_line(run: Run) -> str:
         return f"Transcribing · {clock(run.covered_s)} of {clock(run.duration_s)}{speed}"
     if run.finished.stop is StopReason.NO_SPEECH:
         return f"No speech found in {clock(run.duration_s)}"
+    if run.finished.stop is StopReason.LENGTH:
+        return f"Cut off by the token budget after {run.finished.at:.1f} s · {_counts(run)}"
     times = run.duration_s / run.finished.at
     return f"Done in {run.finished.at:.1f} s ({times:.1f}× real time) · {_counts(run)}"
 

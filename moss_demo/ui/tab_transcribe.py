@@ -16,7 +16,7 @@ from moss_demo.ui.context import DEVICE_QUEUE, AppContext, Sample
 from moss_demo.ui.figures import talk_time_figure, timeline_figure
 from moss_demo.ui.files import write_charts, write_exports
 from moss_demo.ui.lanes import with_name
-from moss_demo.ui.recording import open_recording
+from moss_demo.ui.recording import Recording, open_recording
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
 from moss_demo.ui.transcribe_layout import (
     CUSTOM_PROMPT,
@@ -79,16 +79,19 @@ def _wire_recording(
 ) -> None:
     """Everything that brings a recording into the player."""
 
-    def open_file(path: str | None) -> Updates:
+    def open_file(path: str | None, before: Recording | None) -> Updates:
         if not path:
             return {source: None, results.status: present.IDLE}
         try:
             recording = open_recording(path, context.settings.max_duration_s)
         except MossDemoError as error:
             gr.Warning(str(error))
-            return {source: path, results.status: present.failed_line(str(error))}
+            return {
+                inputs.player: None if before is None else before.player,
+                results.status: present.failed_line(str(error)),
+            }
         updates: Updates = {
-            source: recording.source,
+            source: recording,
             results.status: present.ready_line(recording.duration_s, recording.warnings),
         }
         options = waveform_options(drawn=recording.has_waveform)
@@ -98,17 +101,16 @@ def _wire_recording(
             updates[inputs.player] = gr.Audio(waveform_options=options)
         return updates
 
-    def open_other(path: str) -> Updates:
-        return {inputs.player: path} | open_file(path)
+    def open_other(path: str, before: Recording | None) -> Updates:
+        return {inputs.player: path} | open_file(path, before)
 
     def open_sample(sample: Sample) -> Updates:
-        path = str(sample.path)
-        return {inputs.player: path} | open_file(path)
+        return open_other(str(sample.path), None)
 
     outputs = [source, results.status, inputs.player]
     quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    inputs.player.input(open_file, inputs.player, outputs, **quiet)
-    inputs.other_file.upload(open_other, inputs.other_file, outputs, **quiet)
+    inputs.player.input(open_file, [inputs.player, source], outputs, **quiet)
+    inputs.other_file.upload(open_other, [inputs.other_file, source], outputs, **quiet)
     for sample, button in inputs.samples:
         button.click(lambda s=sample: open_sample(s), None, outputs, **quiet)
 
@@ -144,6 +146,7 @@ def _wire_run(
         return {
             inputs.start: gr.Button(interactive=False),
             inputs.stop: gr.Button(interactive=True),
+            results.status: present.waiting_line(busy=context.pool.is_busy),
         }
 
     def end() -> Updates:
@@ -174,7 +177,9 @@ def _wire_run(
 
     def finish(values: Updates) -> Updates:
         kept: Outcome | None = values[outcome]
-        return {} if kept is None else _finished(results, kept, values[names])
+        if kept is None:
+            return {results.status: present.NOT_STARTED}
+        return _finished(results, kept, values[names])
 
     def rename(values: Updates, event: gr.EventData) -> Updates:
         renamed = with_name(values[names], event.speaker, event.name)
@@ -209,7 +214,7 @@ def _wire_run(
         inputs.max_new_tokens,
         inputs.speech_gate,
     }
-    begun = inputs.start.click(begin, None, buttons, queue=False, **private)
+    begun = inputs.start.click(begin, None, [*buttons, results.status], queue=False, **private)
     job = begun.then(
         stream,
         asked,
@@ -226,14 +231,21 @@ def _wire_run(
     results.timeline.rename(rename, {outcome, names}, [names, *shown], **private)
 
 
+def _recording_path(player: str | None, recording: Recording | None) -> str | None:
+    """Return the file to transcribe: the visitor's own one behind what the player holds."""
+    if player is None or recording is None:
+        return player
+    return recording.source
+
+
 def _wishes(inputs: Inputs, source: gr.State, values: Updates) -> Wishes:
     return Wishes(
-        path=values[inputs.player] and (values[source] or values[inputs.player]),
+        path=_recording_path(values[inputs.player], values[source]),
         checkpoint=values[inputs.checkpoint],
         precision=values[inputs.precision],
-        prompt=prompt_text(values[inputs.prompt], values[inputs.custom_prompt]),
-        hotwords=values[inputs.hotwords],
-        max_new_tokens=values[inputs.max_new_tokens],
+        prompt=prompt_text(values[inputs.prompt], values[inputs.custom_prompt] or ""),
+        hotwords=values[inputs.hotwords] or "",
+        max_new_tokens=values[inputs.max_new_tokens] or "",
         speech_gate=values[inputs.speech_gate],
     )
 
@@ -267,7 +279,7 @@ def _named(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
     """Show and write everything that carries a speaker's name."""
     run = kept.run
     files = write_exports(run, names, {} if kept.engine is None else asdict(kept.engine))
-    status = TimelineStatus.STOPPED if run.finished is None else TimelineStatus.DONE
+    status = TimelineStatus.STOPPED if run.finished is None else None
     charts = (
         timeline_figure(run.transcript, run.duration_s, names),
         talk_time_figure(run.transcript, run.duration_s, names),

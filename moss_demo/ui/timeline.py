@@ -15,7 +15,7 @@ from typing import Any, TypedDict
 
 import gradio as gr
 
-from moss_demo.domain.events import Run
+from moss_demo.domain.events import Run, StopReason
 from moss_demo.domain.transcript import Segment
 from moss_demo.ui.lanes import talk_time_s
 from moss_demo.ui.theme import asset_text
@@ -27,6 +27,7 @@ class TimelineStatus(StrEnum):
     IDLE = "idle"
     RUNNING = "running"
     DONE = "done"
+    NO_SPEECH = "no_speech"
     STOPPED = "stopped"
     FAILED = "failed"
 
@@ -121,7 +122,7 @@ def timeline_update(
             a stopped or failed run has to say so.
     """
     if status is None:
-        status = TimelineStatus.RUNNING if run.finished is None else TimelineStatus.DONE
+        status = _status(run)
     running = status is TimelineStatus.RUNNING
     value = run_lines(number, run.segments if running else run.transcript.segments)
     writing = run.open_segment if running else None
@@ -196,6 +197,13 @@ def _template(audio_id: str) -> str:
         raise ValueError(f"{audio_id!r} cannot be the id of a player")
     markup = asset_text("timeline.html").replace("AUDIO_ID", audio_id)
     return f"<style>{asset_text('timeline.css')}</style>{markup}"
+
+
+def _status(run: Run) -> TimelineStatus:
+    if run.finished is None:
+        return TimelineStatus.RUNNING
+    silent = run.finished.stop is StopReason.NO_SPEECH
+    return TimelineStatus.NO_SPEECH if silent else TimelineStatus.DONE
 
 
 def _finite(seconds: float | None) -> float | None:

@@ -36,7 +36,7 @@ class Inputs:
     prompt: gr.Dropdown
     custom_prompt: gr.Textbox
     hotwords: gr.Textbox
-    max_new_tokens: gr.Number
+    max_new_tokens: gr.Textbox
     speech_gate: gr.Checkbox
     start: gr.Button
     stop: gr.Button
@@ -96,13 +96,11 @@ def lay_out_inputs(context: AppContext) -> Inputs:
             placeholder="Names and terms, separated by commas",
             info="What the recording is likely to mention.",
         )
-        max_new_tokens = gr.Number(
+        max_new_tokens = gr.Textbox(
             label="Token budget",
-            precision=0,
-            minimum=1,
-            value=None,
             placeholder="From the duration",
             info="Leave empty to derive it from the duration.",
+            max_lines=1,
         )
         speech_gate = gr.Checkbox(
             value=True,

@@ -3,6 +3,7 @@
 The pace is taken from the events' own times, so this stays a pure fold over the stream.
 """
 
+import re
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Wishes:
         precision: a precision, or `auto`.
         prompt: a `PromptPreset` or free text.
         hotwords: separated by commas or lines.
-        max_new_tokens: token budget, or None.
+        max_new_tokens: token budget as it was typed; empty derives it from the duration.
         speech_gate: look for speech first.
     """
 
@@ -42,7 +43,7 @@ class Wishes:
     precision: str = "auto"
     prompt: str = PromptPreset.DEFAULT.value
     hotwords: str = ""
-    max_new_tokens: float | None = None
+    max_new_tokens: str = ""
     speech_gate: bool = True
 
 
@@ -74,10 +75,7 @@ def make_request(wishes: Wishes, context: AppContext) -> Request:
     """
     if not wishes.path:
         raise AudioError("There is no recording yet; upload one, record one or pick a sample.")
-    budget = wishes.max_new_tokens
-    if budget is not None and budget != int(budget):
-        raise RequestError("The token budget must be a whole number, or empty.")
-    options = DecodeOptions(max_new_tokens=int(budget) if budget else None)
+    options = DecodeOptions(max_new_tokens=token_budget(wishes.max_new_tokens))
     return Request(
         clip=read_audio(Path(wishes.path), max_duration_s=context.settings.max_duration_s),
         prompt=resolve_prompt(wishes.prompt),
@@ -137,6 +135,20 @@ def snapshots(
         elif isinstance(event, Finished) or event.at - shown_at >= FRAME_S:
             shown_at = event.at
             yield Snapshot(run, present.status_line(run), engine, load_s, clip_warnings)
+
+
+def token_budget(text: str) -> int | None:
+    """Read the token budget; empty means that it is derived from the duration.
+
+    Raises:
+        RequestError: the text is no whole number.
+    """
+    typed = text.strip()
+    if not typed:
+        return None
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", typed):
+        raise RequestError("The token budget must be a whole number, or empty.")
+    return int(typed)
 
 
 def prompt_text(preset: str, custom: str) -> str:

@@ -98,6 +98,51 @@ def test_broken_json_is_refused_in_one_line(
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", [["convert", "--format", "srt"], ["score"], ["compare"]])
+def test_a_binary_file_is_no_transcript(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sound given in place of a transcript is named, not printed to the terminal."""
+    sound = tmp_path / "sound.wav"
+    sound.write_bytes(b"RIFF\x00\x00WAVE")
+    files = [str(sound)] * (1 if command[0] == "convert" else 2)
+    assert main([command[0], *files, *command[1:]]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "is no text file" in captured.err
+
+
+def test_a_time_beyond_any_recording_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A hand-edited stamp ends in a sentence, not in an overflow."""
+    saved = tmp_path / "run.json"
+    main(["convert", _raw_file(tmp_path), "--format", "json", "--output", str(saved)])
+    saved.write_text(saved.read_text().replace("0.48", "1e308"))
+    assert main(["convert", str(saved), "--format", "srt"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_reference_without_words_cannot_score(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty truth gives no figures."""
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    assert main(["score", str(empty), _raw_file(tmp_path)]) == 2
+    assert "holds no words" in capsys.readouterr().err
+
+
+def test_wrong_arguments_are_answered_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """No page of usage: what is wrong and where the options are listed."""
+    with pytest.raises(SystemExit) as ended:
+        main(["convert", "x.txt", "--format", "docx"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "--help" in error
+
+
 def test_an_unknown_command_lists_the_known_ones() -> None:
     """A typo ends with 2 and the choices."""
     done = subprocess.run(

@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,23 @@ def test_figures_and_the_checkpoint_are_named_on_standard_error(
         assert figure in streamed.stderr
     assert "Traceback" not in streamed.stderr
     assert "Warning" not in streamed.stderr
+
+
+def test_ctrl_c_ends_cleanly() -> None:
+    """An interrupt in the middle of a run says so and gives the shell its status."""
+    longest = max(SAMPLES.glob("*.flac"), key=lambda path: path.stat().st_size)
+    with subprocess.Popen(
+        [sys.executable, "-m", "moss_demo", "transcribe", str(longest), "--stream"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("[")
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate()
+    assert process.returncode == 130
+    assert error.strip() == "stopped"
 
 
 def test_json_carries_everything_of_the_run(as_json: dict[str, object]) -> None:

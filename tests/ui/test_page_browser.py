@@ -110,6 +110,7 @@ def test_a_sample_streams_into_a_transcript_that_can_be_played_renamed_and_taken
     opened.get_by_label("Name of S01").fill("Alice")
     opened.keyboard.press("Enter")
     expect(opened.locator("#timeline .tl-row", has_text="Alice").first).to_be_visible()
+    expect(opened.get_by_label("Name of S01")).to_have_count(0)
     opened.get_by_role("tab", name="Downloads").click()
     expect(opened.locator("#download-notes")).to_contain_text("Alice, S02")
     srt = _download(opened, "srt")
@@ -129,7 +130,7 @@ def test_a_sample_streams_into_a_transcript_that_can_be_played_renamed_and_taken
 
 def test_stop_keeps_what_was_written_and_the_next_run_works(opened: Page) -> None:
     """A stopped run leaves its partial transcript and its files; then the same page runs again."""
-    opened.get_by_role("button", name=SHORTEST.label).click()
+    opened.get_by_role("button", name=SHORTEST.label).first.click()
     expect(opened.locator("#status")).to_contain_text("Ready")
     _start(opened)
     expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
@@ -147,7 +148,7 @@ def test_stop_keeps_what_was_written_and_the_next_run_works(opened: Page) -> Non
 
 def test_a_closed_tab_stops_its_run(opened: Page, app: AppContext) -> None:
     """Nobody waits for a visitor who has left: the device is free long before the run's end."""
-    opened.get_by_role("button", name=LONGEST.label).click()
+    opened.get_by_role("button", name=LONGEST.label).first.click()
     expect(opened.locator("#status")).to_contain_text("Ready")
     _start(opened)
     expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
@@ -168,12 +169,14 @@ def test_two_visitors_get_their_own_transcripts(
     other.goto(address)
     expect(other.locator("#timeline .tl-hint")).not_to_be_empty()
     for page in (opened, other):
-        page.get_by_role("button", name=SHORTEST.label).click()
+        page.get_by_role("button", name=SHORTEST.label).first.click()
         expect(page.locator("#status")).to_contain_text("Ready")
     _start(opened)
     expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
     _start(other)
+    expect(other.locator("#status")).to_contain_text("Waiting")
     other.locator("#stop").click()
+    expect(other.locator("#status")).to_contain_text("Stopped before it began")
     expect(other.locator("#start")).to_be_enabled()
     _wait_for_end(opened)
     expect(opened.locator("#status")).to_contain_text("Done in")
@@ -192,19 +195,38 @@ def test_two_visitors_get_their_own_transcripts(
 def test_a_broken_file_gets_one_sentence_and_leaves_the_page_working(
     page: Page, address: str, tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
-    """The cause is named, nothing hangs, and Start can be pressed again.
+    """The cause is named at once, and the recording that was there before is still there.
 
     The player writes its own failure to decode to the console, so this page may be loud.
     """
     page.goto(address)
+    page.get_by_role("button", name=SHORTEST.label).first.click()
+    expect(page.locator("#status")).to_contain_text("Ready")
     path = tmp_path / name
     path.write_bytes(content)
+    page.locator("#recording").get_by_label("Clear").click()
     page.locator("#recording input[type=file]").set_input_files(path)
-    page.locator("#start").click()
     expect(page.locator("#status")).to_contain_text(message, ignore_case=True)
     expect(page.get_by_test_id("toast-body").first).to_be_visible()
     expect(page.locator("#start")).to_be_enabled()
     expect(page.locator("#stop")).to_be_disabled()
+
+
+def test_a_wrong_budget_is_named_where_the_person_looks(opened: Page) -> None:
+    """The field's own sentence, not the toolkit's; an empty field works."""
+    opened.get_by_role("button", name=SHORTEST.label).first.click()
+    expect(opened.locator("#status")).to_contain_text("Ready")
+    opened.get_by_text("More settings").click()
+    budget = opened.get_by_label("Token budget")
+    expect(budget).to_have_value("")
+    budget.fill("1.5")
+    opened.locator("#start").click()
+    expect(opened.locator("#status")).to_contain_text("token budget must be a whole number")
+    budget.fill("3")
+    _start(opened)
+    _wait_for_end(opened)
+    expect(opened.locator("#status")).to_contain_text("Cut off by the token budget")
+    expect(opened.locator("#timeline .tl-hint")).not_to_contain_text("No speech")
 
 
 def test_starting_without_a_recording_is_answered(opened: Page) -> None:
@@ -314,7 +336,7 @@ def test_the_readmes_picture_can_be_taken_again(
 ) -> None:
     """A finished run at desktop size; `--retake-screenshot` puts it into the README."""
     opened.set_viewport_size({"width": 1440, "height": 1000})
-    opened.get_by_role("button", name=SHORTEST.label).click()
+    opened.get_by_role("button", name=SHORTEST.label).first.click()
     expect(opened.locator("#recording #waveform")).to_be_visible()
     _start(opened)
     _wait_for_end(opened)

@@ -15,11 +15,11 @@ from moss_demo.domain.events import (
 from moss_demo.domain.transcript import Segment
 from moss_demo.engine.engine import EngineInfo
 from moss_demo.engine.pool import Loading, PoolEvent, Ready
-from moss_demo.errors import AudioError, RequestError
+from moss_demo.errors import AudioError, CheckpointError, RequestError
 from moss_demo.settings import Settings
 from moss_demo.ui import present
-from moss_demo.ui.context import build_context
-from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots
+from moss_demo.ui.context import AppContext, build_context
+from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots, token_budget
 
 INFO = EngineInfo(
     "tiny", "local", "native", 18_900_000, 8_192, "cpu", "fp32", "reference", "sdpa", 0.5
@@ -84,6 +84,13 @@ def test_a_resident_engine_has_no_load_time() -> None:
     assert {snapshot.load_s for snapshot in snapshots(events, RUN, ())} == {None}
 
 
+def test_a_run_that_was_cut_off_is_not_called_done() -> None:
+    """A length stop reads differently from an end."""
+    events = [_delta(0.2), Finished(0.3, "", (1,), StopReason.LENGTH, complete=False)]
+    *_, last = snapshots(events, RUN, ())
+    assert last.status.startswith("Cut off by the token budget")
+
+
 def test_no_speech_is_said_plainly() -> None:
     """A recording without speech ends with a sentence, not with an empty page."""
     events = [Finished(0.2, "", (), StopReason.NO_SPEECH)]
@@ -116,8 +123,23 @@ def test_a_path_is_never_a_checkpoint_for_visitors(tmp_path: Path) -> None:
     context = build_context(Settings(), "cpu")
     with pytest.raises(RequestError, match="does not offer"):
         context.engine_config(str(tmp_path), "auto")
-    hosted = build_context(Settings(model=str(tmp_path)), "cpu")
+    hosted = AppContext(Settings(model=str(tmp_path)), "cpu")
     assert hosted.engine_config(str(tmp_path), "auto").checkpoint == str(tmp_path)
+
+
+def test_the_token_budget_is_a_whole_number_or_empty() -> None:
+    """What cannot be a budget is named; an empty field derives it from the duration."""
+    assert token_budget("  ") is None
+    assert token_budget(" 500 ") == 500
+    for text in ("1.5", "many", "1e9", "９"):
+        with pytest.raises(RequestError, match="whole number"):
+            token_budget(text)
+
+
+def test_a_host_with_a_missing_checkpoint_is_told_at_the_start() -> None:
+    """A wrong path in the configuration does not wait for the first visitor."""
+    with pytest.raises(CheckpointError, match="/nowhere"):
+        build_context(Settings(model="/nowhere"), "cpu")
 
 
 def test_an_empty_custom_prompt_is_refused() -> None:

@@ -24,6 +24,9 @@ from moss_demo.errors import TranscriptError
 
 SCHEMA = 1
 
+MAX_TIME_S = 10_000_000.0
+"""Beyond four months no stamp is one; formats count milliseconds and would overflow far later."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectTranscript:
@@ -241,6 +244,8 @@ def _time(value: object) -> float | None:
         return None
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise TypeError(f"{value!r} is no time in seconds")
+    if abs(value) > MAX_TIME_S:
+        raise TypeError(f"{value!r} lies beyond any recording")
     return float(value)
 
 
