@@ -6,7 +6,7 @@ counts fixed, so random weights of the published size do: they say how long, nev
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import torch
@@ -22,7 +22,7 @@ from moss_demo.engine.config import (
     choose_precision,
 )
 from moss_demo.engine.engine import Engine
-from moss_demo.engine.loading import Loaded, load
+from moss_demo.engine.loading import NO_END, Loaded, load
 from moss_demo.engine.together import transcribe_together
 
 
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = QUICK if arguments.quick else FULL
     repeats = max(1, arguments.repeats or plan.repeats)
     checkpoint = find_checkpoint(name)
-    loaded = load(checkpoint, precision.dtype, device)
+    loaded = replace(load(checkpoint, precision.dtype, device), end_ids=NO_END)
     fast, reference = (
         Engine(EngineConfig(name, device, precision, decode), checkpoint, loaded, 0.0)
         for decode in (DecodePath.FAST, DecodePath.REFERENCE)

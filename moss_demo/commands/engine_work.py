@@ -21,7 +21,7 @@ class Workload:
     Attributes:
         duration_s: length of the clip.
         prompt_tokens: least length of the prompt; its text is stretched until it is reached.
-        tokens: token budget; random weights do not end before it.
+        tokens: token budget; it is used up, since the engine of a benchmark knows no end.
     """
 
     duration_s: float

@@ -97,6 +97,8 @@ class _Stopped(StoppingCriteria):
 
 def end_token_ids(loaded: Loaded) -> frozenset[int]:
     """Return the tokens that end a transcript: those of the checkpoint and of its tokenizer."""
+    if loaded.end_ids is not None:
+        return loaded.end_ids
     declared = loaded.generation.eos_token_id
     listed = declared if isinstance(declared, list) else [declared]
     return frozenset(i for i in (*listed, loaded.processor.tokenizer.eos_token_id) if i is not None)

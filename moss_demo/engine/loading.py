@@ -47,11 +47,18 @@ class Loaded:
         model: weights on their device, in evaluation mode.
         processor: tokenizer, feature extractor and chat template.
         generation: end and padding tokens.
+        end_ids: tokens that end a transcript, or None for those of the checkpoint; a benchmark
+            takes `NO_END` to force its token counts.
     """
 
     model: MossTranscribeDiarizeForConditionalGeneration
     processor: MossTranscribeDiarizeProcessor
     generation: GenerationConfig
+    end_ids: frozenset[int] | None = None
+
+
+NO_END = frozenset({-1})
+"""An end that no token has."""
 
 
 def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:

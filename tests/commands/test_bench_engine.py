@@ -20,4 +20,5 @@ def test_a_quick_run_prints_every_row(capsys: pytest.CaptureFixture[str]) -> Non
         "fast, 3 clips of 4 s",
     ):
         assert row in table
+    assert "12 tokens" in table  # forced: no end token cuts a run short
     assert all(line.endswith("]") for line in table.splitlines()[1:])

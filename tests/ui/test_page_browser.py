@@ -336,7 +336,7 @@ def test_the_readmes_picture_can_be_taken_again(
 ) -> None:
     """A finished run at desktop size; `--retake-screenshot` puts it into the README."""
     opened.set_viewport_size({"width": 1440, "height": 1000})
-    opened.get_by_role("button", name=SHORTEST.label).first.click()
+    opened.get_by_role("button", name=list_samples()[1].label).first.click()
     expect(opened.locator("#recording #waveform")).to_be_visible()
     _start(opened)
     _wait_for_end(opened)

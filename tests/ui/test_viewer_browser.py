@@ -168,8 +168,10 @@ def test_says_what_will_appear(quiet_page: Page, viewer: Script) -> None:
     expect(quiet_page.locator(".tl-hint")).to_contain_text("lane")
     viewer.show(())
     expect(quiet_page.locator(".tl-hint")).to_contain_text("Listening")
-    viewer.show((), status=TimelineStatus.DONE)
+    viewer.show((), status=TimelineStatus.NO_SPEECH)
     expect(quiet_page.locator(".tl-hint")).to_contain_text("No speech")
+    viewer.show((), status=TimelineStatus.DONE)
+    expect(quiet_page.locator(".tl-hint")).to_contain_text("wrote no words")
 
 
 def test_grows_row_by_row_and_lane_by_lane(quiet_page: Page, viewer: Script) -> None:
