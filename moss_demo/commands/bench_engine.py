@@ -74,7 +74,10 @@ REFERENCE_TOKENS = 64
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
+    """Add the arguments of the command; both decode paths are always measured."""
+    parser.add_argument(
+        "--model", metavar="NAME|DIR", help=f"default: {SYNTHETIC}, and {TINY} with --quick"
+    )
     parser.add_argument("--device", help="cpu, cuda or cuda:N (default: a GPU when there is one)")
     parser.add_argument("--precision", choices=[*Precision], help="number format")
     parser.add_argument("--repeats", type=int, metavar="N", help="runs of each work (default: 10)")
@@ -87,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     device = choose_device(arguments.device)
     precision = choose_precision(arguments.precision, device)
-    name = TINY if arguments.quick else SYNTHETIC
+    name = arguments.model or (TINY if arguments.quick else SYNTHETIC)
     plan = QUICK if arguments.quick else FULL
     repeats = max(1, arguments.repeats or plan.repeats)
     checkpoint = find_checkpoint(name)
