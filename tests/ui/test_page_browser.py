@@ -161,6 +161,29 @@ def test_a_closed_tab_stops_its_run(opened: Page, app: AppContext) -> None:
     assert not app.pool.is_busy
 
 
+def test_a_tab_closed_while_it_waits_holds_up_nobody(
+    opened: Page, browser: Browser, address: str
+) -> None:
+    """A visitor who leaves the queue leaves it for good: the next one starts without them."""
+    waiting, third = browser.new_page(), browser.new_page()
+    for page, label in ((opened, LONGEST.label), (waiting, LONGEST.label), (third, SHORTEST.label)):
+        if page is not opened:
+            page.goto(address)
+        page.get_by_role("button", name=label).first.click()
+        expect(page.locator("#status")).to_contain_text("Ready")
+    _start(opened)
+    expect(_rows(opened).first).to_be_visible(timeout=RUN_MS)
+    _start(waiting)
+    waiting.close()
+    opened.locator("#stop").click()
+    expect(opened.locator("#status")).to_contain_text("Stopped at")
+    _start(third)
+    _wait_for_end(third)
+    expect(third.locator("#status")).to_contain_text("Done in")
+    assert abs(_rows(third).count() - len(REFERENCE.segments)) <= 1
+    third.close()
+
+
 def test_two_visitors_get_their_own_transcripts(
     opened: Page, browser: Browser, address: str
 ) -> None:
