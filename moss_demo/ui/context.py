@@ -56,10 +56,6 @@ class AppContext:
             )
         return EngineConfig(checkpoint, self.device, choose_precision(precision, self.device))
 
-    def may_download(self) -> bool:
-        """Tell whether a visitor may fetch the published weights onto this server."""
-        return self.settings.allow_download
-
     def checkpoint_choices(self) -> list[str]:
         """List the checkpoints a visitor may choose: those that need no download."""
         cached = [repo for repo, hub in HUB_CHECKPOINTS.items() if is_downloaded(hub)]

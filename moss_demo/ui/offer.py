@@ -12,13 +12,12 @@ from moss_demo.errors import MossDemoError
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext
 from moss_demo.ui.panels import Status
-
-Updates = dict[Any, Any]
+from moss_demo.ui.wiring import HELPER, Updates
 
 
 def build(context: AppContext, checkpoint: gr.Dropdown, notice: gr.Markdown) -> None:
     """Lay the offer out below the checkpoint's notice; it hides once there is nothing to fetch."""
-    with gr.Row(visible=context.may_download() and not is_downloaded(PUBLISHED)) as row:
+    with gr.Row(visible=context.settings.allow_download and not is_downloaded(PUBLISHED)) as row:
         fetch = gr.Button(present.OFFER, size="sm", elem_id="fetch")
         cancel = gr.Button("Cancel", size="sm", visible=False, min_width=70, elem_id="cancel-fetch")
     progress = Status("", elem_id="fetch-progress", visible=False)
@@ -53,18 +52,17 @@ def build(context: AppContext, checkpoint: gr.Dropdown, notice: gr.Markdown) -> 
             progress: "Cancelled; what was fetched is kept for the next try.",
         }
 
-    quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    begun = fetch.click(begin, None, [fetch, cancel, progress], queue=False, **quiet)
+    begun = fetch.click(begin, None, [fetch, cancel, progress], queue=False, **HELPER)
     job = begun.then(
         run,
         None,
         [progress, fetch, cancel, row, notice, checkpoint],
         concurrency_limit=1,
         concurrency_id="download",
-        **quiet,
+        **HELPER,
     )
     cancel.click(None, None, None, cancels=[job], api_visibility="private").then(
-        stopped, None, [fetch, cancel, progress], **quiet
+        stopped, None, [fetch, cancel, progress], **HELPER
     )
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -21,8 +20,7 @@ from moss_demo.ui.context import DEVICE_QUEUE, AppContext
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
-
-Updates = dict[Any, Any]
+from moss_demo.ui.wiring import HELPER, Updates, ended, started
 
 
 def build(context: AppContext) -> None:
@@ -30,21 +28,14 @@ def build(context: AppContext) -> None:
     number = gr.State(0)
     inputs = lay_out_inputs(context)
     results = lay_out_results()
-    quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     for sample, button in inputs.samples:
-        button.click(lambda path=str(sample.path): path, None, inputs.player, **quiet)
+        button.click(lambda path=str(sample.path): path, None, inputs.player, **HELPER)
 
     def begin() -> Updates:
-        return {
-            inputs.start: gr.Button(interactive=False),
-            inputs.stop: gr.Button(interactive=True),
-        }
+        return started(inputs.start, inputs.stop)
 
     def end() -> Updates:
-        return {
-            inputs.start: gr.Button(interactive=True),
-            inputs.stop: gr.Button(interactive=False),
-        }
+        return ended(inputs.start, inputs.stop)
 
     def run(values: Updates) -> Iterator[Updates]:
         count = values[number] + 1
@@ -76,12 +67,14 @@ def build(context: AppContext) -> None:
     asked = {number, inputs.player}
     for side in inputs.sides:
         asked |= {side.checkpoint, side.precision, side.saved}
-    begun = inputs.start.click(begin, None, buttons, queue=False, **quiet)
-    job = begun.then(run, asked, outputs, concurrency_id=DEVICE_QUEUE, concurrency_limit=1, **quiet)
-    job.then(end, None, buttons, queue=False, **quiet)
-    job.failure(end, None, buttons, queue=False, **quiet)
+    begun = inputs.start.click(begin, None, buttons, queue=False, **HELPER)
+    job = begun.then(
+        run, asked, outputs, concurrency_id=DEVICE_QUEUE, concurrency_limit=1, **HELPER
+    )
+    job.then(end, None, buttons, queue=False, **HELPER)
+    job.failure(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
-        lambda: present.COMPARE_STOPPED, None, results.status, **quiet
+        lambda: present.COMPARE_STOPPED, None, results.status, **HELPER
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import gradio as gr
 
@@ -27,8 +26,7 @@ from moss_demo.ui.transcribe_layout import (
     waveform_options,
 )
 from moss_demo.ui.transcription import Snapshot, Wishes, prompt_text, transcribe
-
-Updates = dict[Any, Any]
+from moss_demo.ui.wiring import HELPER, Updates, ended, started
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +48,7 @@ class Outcome:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Handles:
-    """What other tabs may use."""
-
-    outcome: gr.State
-
-
-def build(context: AppContext) -> Handles:
+def build(context: AppContext) -> None:
     """Lay the tab out inside the current `gr.Blocks` and wire it."""
     source, outcome = gr.State(None), gr.State(None)
     names = gr.State({})
@@ -71,7 +62,6 @@ def build(context: AppContext) -> Handles:
     _wire_recording(context, inputs, results, source)
     _wire_settings(inputs)
     _wire_run(context, inputs, results, source, outcome, names)
-    return Handles(outcome)
 
 
 def _wire_recording(
@@ -108,11 +98,10 @@ def _wire_recording(
         return open_other(str(sample.path), None)
 
     outputs = [source, results.status, inputs.player]
-    quiet: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
-    inputs.player.input(open_file, [inputs.player, source], outputs, **quiet)
-    inputs.other_file.upload(open_other, [inputs.other_file, source], outputs, **quiet)
+    inputs.player.input(open_file, [inputs.player, source], outputs, **HELPER)
+    inputs.other_file.upload(open_other, [inputs.other_file, source], outputs, **HELPER)
     for sample, button in inputs.samples:
-        button.click(lambda s=sample: open_sample(s), None, outputs, **quiet)
+        button.click(lambda s=sample: open_sample(s), None, outputs, **HELPER)
 
 
 def _wire_settings(inputs: Inputs) -> None:
@@ -143,17 +132,11 @@ def _wire_run(
     """Start, stream, stop, finish and rename."""
 
     def begin() -> Updates:
-        return {
-            inputs.start: gr.Button(interactive=False),
-            inputs.stop: gr.Button(interactive=True),
-            results.status: present.waiting_line(busy=context.pool.is_busy),
-        }
+        waiting = present.waiting_line(busy=context.pool.is_busy)
+        return started(inputs.start, inputs.stop) | {results.status: waiting}
 
     def end() -> Updates:
-        return {
-            inputs.start: gr.Button(interactive=True),
-            inputs.stop: gr.Button(interactive=False),
-        }
+        return ended(inputs.start, inputs.stop)
 
     def stream(values: Updates) -> Iterator[Updates]:
         number = values[outcome].number + 1 if values[outcome] else 1
@@ -187,7 +170,6 @@ def _wire_run(
         updates = {} if kept is None else _named(results, kept, renamed)
         return {names: renamed} | updates
 
-    private: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
     buttons = [inputs.start, inputs.stop]
     shown = [
         results.status,
@@ -214,21 +196,21 @@ def _wire_run(
         inputs.max_new_tokens,
         inputs.speech_gate,
     }
-    begun = inputs.start.click(begin, None, [*buttons, results.status], queue=False, **private)
+    begun = inputs.start.click(begin, None, [*buttons, results.status], queue=False, **HELPER)
     job = begun.then(
         stream,
         asked,
         [outcome, names, *shown],
         concurrency_id=DEVICE_QUEUE,
         concurrency_limit=1,
-        **private,
+        **HELPER,
     )
-    job.then(finish, {outcome, names}, shown, **private).then(
-        end, None, buttons, queue=False, **private
+    job.then(finish, {outcome, names}, shown, **HELPER).then(
+        end, None, buttons, queue=False, **HELPER
     )
-    job.failure(end, None, buttons, queue=False, **private)
+    job.failure(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
-    results.timeline.rename(rename, {outcome, names}, [names, *shown], **private)
+    results.timeline.rename(rename, {outcome, names}, [names, *shown], **HELPER)
 
 
 def _recording_path(player: str | None, recording: Recording | None) -> str | None:

@@ -1,0 +1,21 @@
+"""What the wiring of every tab shares: private helper events, and a Start with its Stop."""
+
+from typing import Any
+
+import gradio as gr
+
+Updates = dict[Any, Any]
+"""New values and properties by component."""
+
+HELPER: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
+"""An event of the page alone: no endpoint, and nothing drawn over its outputs."""
+
+
+def started(start: gr.Button, stop: gr.Button) -> Updates:
+    """Return the buttons' state while a run goes on."""
+    return {start: gr.Button(interactive=False), stop: gr.Button(interactive=True)}
+
+
+def ended(start: gr.Button, stop: gr.Button) -> Updates:
+    """Return the buttons' state when nothing runs."""
+    return {start: gr.Button(interactive=True), stop: gr.Button(interactive=False)}
