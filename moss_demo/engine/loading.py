@@ -47,8 +47,8 @@ class Loaded:
         model: weights on their device, in evaluation mode.
         processor: tokenizer, feature extractor and chat template.
         generation: end and padding tokens.
-        end_ids: tokens that end a transcript, or None for those of the checkpoint; a benchmark
-            takes `NO_END` to force its token counts.
+        end_ids: tokens that end a transcript, or None for those of the checkpoint; synthetic
+            weights have `NO_END`, so that a benchmark can force its token counts.
     """
 
     model: MossTranscribeDiarizeForConditionalGeneration
@@ -75,7 +75,7 @@ def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
     transformers.logging.disable_progress_bar()  # its bar would mix with ours
     if checkpoint.folder is None:
         processor = MossTranscribeDiarizeProcessor.from_pretrained(TINY_DIR)
-        return Loaded(build_synthetic(dtype, device), processor, GenerationConfig())
+        return Loaded(build_synthetic(dtype, device), processor, GenerationConfig(), NO_END)
     try:
         model = _load_model(checkpoint.folder, checkpoint.layout, dtype)
         processor = _load_processor(checkpoint.folder, checkpoint.layout)

@@ -2,7 +2,8 @@
 
 import gc
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -10,11 +11,11 @@ import torch
 
 from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
-from moss_demo.engine.checkpoints import Layout, find_checkpoint
+from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine, EngineInfo
 from moss_demo.engine.loading import load
-from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
+from moss_demo.engine.worker import Emit, IsStopped, StoppedError, stream_from_worker
 from moss_demo.errors import DeviceError, RequestError
 
 POLL_S = 0.1
@@ -71,30 +72,52 @@ class EnginePool:
         Raises:
             MossDemoError: the checkpoint cannot be loaded or the request cannot be done.
         """
+        if config.checkpoint == SYNTHETIC:
+            raise RequestError(
+                f"{SYNTHETIC} has random weights, made to measure time; "
+                "choose tiny or the published checkpoint to transcribe."
+            )
 
         def work(emit: Emit[PoolEvent], is_stopped: IsStopped) -> None:
-            while not self._device_lock.acquire(timeout=POLL_S):
-                if is_stopped():
-                    return
-            try:
-                engine = self._resident_engine(config, emit)
-                if not is_stopped():
-                    engine.transcribe(request, emit, is_stopped)
-            finally:
-                self._device_lock.release()
+            with self.borrow(config, emit, is_stopped) as engine:
+                engine.transcribe(request, emit, is_stopped)
 
         return stream_from_worker(work)
 
-    def _resident_engine(self, config: EngineConfig, emit: Emit[PoolEvent]) -> Engine:
+    @contextmanager
+    def borrow(
+        self, config: EngineConfig, emit: Emit[Loading | Ready], is_stopped: IsStopped
+    ) -> Iterator[Engine]:
+        """Wait for the device and hold it, with the engine on it, until the block ends.
+
+        For device work other than one transcription: batches and measurements. It belongs on a
+        worker thread, as `stream_from_worker` starts them.
+
+        Args:
+            config: the engine to load, unless it is resident.
+            emit: called with `Loading` when weights have to be loaded, then with `Ready`.
+            is_stopped: asked while waiting and once more when the engine is ready.
+
+        Raises:
+            StoppedError: the work was given up before it began.
+            MossDemoError: the checkpoint cannot be loaded.
+        """
+        while not self._device_lock.acquire(timeout=POLL_S):
+            if is_stopped():
+                raise StoppedError
+        try:
+            engine = self._resident_engine(config, emit)
+            if is_stopped():
+                raise StoppedError
+            yield engine
+        finally:
+            self._device_lock.release()
+
+    def _resident_engine(self, config: EngineConfig, emit: Emit[Loading | Ready]) -> Engine:
         if self._engine is not None and self._engine.config == config:
             emit(Ready(self._engine.info, loaded=False))
             return self._engine
         checkpoint = find_checkpoint(config.checkpoint)
-        if checkpoint.layout is Layout.SYNTHETIC:
-            raise RequestError(
-                f"{checkpoint.name} has random weights, made to measure time; "
-                "choose tiny or the published checkpoint to transcribe."
-            )
         emit(Loading(checkpoint.name))
         self._free()
         started_at = perf_counter()

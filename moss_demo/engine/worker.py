@@ -20,6 +20,10 @@ THREAD_NAME = "moss-demo-run"
 _END = object()
 
 
+class StoppedError(Exception):
+    """Work was given up before it began; its reader has left, so nobody is told."""
+
+
 def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Generator[T, None, None]:
     """Run `work(emit, is_stopped)` and yield what it emits; its exception is raised here.
 

@@ -1,5 +1,6 @@
 """One run a device: switches, waiting and failures of the pool."""
 
+import threading
 from contextlib import closing
 from dataclasses import replace
 
@@ -11,6 +12,8 @@ from moss_demo.domain.events import Finished
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.config import EngineConfig, Precision
 from moss_demo.engine.pool import EnginePool, Loading, Ready
+from moss_demo.engine.together import transcribe_together
+from moss_demo.engine.worker import StoppedError
 from moss_demo.errors import CheckpointError, RequestError
 
 CLIP = AudioClip("noise", np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32))
@@ -79,3 +82,29 @@ def test_synthetic_weights_are_refused_for_transcription() -> None:
     config = EngineConfig("synthetic-0.9b", "cpu", Precision.BF16)
     with pytest.raises(RequestError, match=r"random weights.*tiny or the published"):
         list(EnginePool().stream(config, SHORT))
+
+
+def test_borrowed_time_and_runs_wait_for_each_other(tiny_config: EngineConfig) -> None:
+    """Other work gets the engine under the same lock; a run that was asked for meanwhile waits."""
+    pool = EnginePool()
+    told: list[Loading | Ready] = []
+    with pool.borrow(tiny_config, told.append, lambda: False) as engine:
+        assert [type(event) for event in told] == [Loading, Ready]
+        waiting = pool.stream(tiny_config, SHORT)
+        runs = transcribe_together(engine, [SHORT, SHORT])
+        assert pool.is_busy
+    assert all(run.finished for run in runs)
+    last = list(waiting)[-1]
+    assert isinstance(last, Finished)
+    assert last.token_ids == runs[0].token_ids
+
+
+def test_borrowing_can_be_given_up(tiny_config: EngineConfig) -> None:
+    """Who stops while waiting never gets the engine, and the device is free afterwards."""
+    pool = EnginePool()
+    stopped = threading.Event()
+    with pool.borrow(tiny_config, lambda _: None, stopped.is_set):
+        stopped.set()
+        with pytest.raises(StoppedError), pool.borrow(tiny_config, print, stopped.is_set):
+            pytest.fail("the device was held")
+    assert not pool.is_busy
