@@ -57,8 +57,8 @@ class Loaded:
     end_ids: frozenset[int] | None = None
 
 
-NO_END = frozenset({-1})
-"""An end that no token has."""
+NO_END = frozenset({2**31 - 1})
+"""An end that no token has; the library warns of negative ones at every request."""
 
 
 def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:

@@ -14,7 +14,7 @@ from moss_demo.engine.fast.cache import KvCache
 from moss_demo.engine.fast.ops import Ops
 from moss_demo.engine.fast.weights import DecoderWeights
 
-BLOCK_TOKENS = 512
+BLOCK_TOKENS = 1_024
 """Prompt positions a pass: activations stay bounded whatever the length of the recording, and no
 mask is larger than a block by what stands before it."""
 
@@ -89,15 +89,13 @@ class Decoder:
         delta = torch.zeros_like(hidden)
         rotations = (cache.cosines, cache.sines)
         for layer, keys, values in zip(weights.layers, cache.keys, cache.values, strict=True):
-            hidden, normed = ops.add_norm(hidden, delta, layer.input_norm, eps)
-            qkv = functional.linear(normed, layer.qkv)
+            hidden, qkv = ops.norm_linear(hidden, delta, layer.input_norm, eps, layer.qkv)
             qkv = qkv.unflatten(-1, (-1, weights.shape.head_dim))
             norms = (layer.q_norm, layer.k_norm)
             queries = ops.rotate_and_store(qkv, norms, eps, rotations, positions, (keys, values))
-            delta = functional.linear(attend(queries, (keys, values)).flatten(2), layer.output)
-            hidden, normed = ops.add_norm(hidden, delta, layer.mlp_norm, eps)
-            gate_up = functional.linear(normed, layer.gate_up)
-            delta = functional.linear(ops.silu_mul(gate_up), layer.down)
+            delta = ops.linear(attend(queries, (keys, values)).flatten(2), layer.output)
+            hidden, active = ops.norm_swiglu(hidden, delta, layer.mlp_norm, eps, layer.gate_up)
+            delta = ops.linear(active, layer.down)
         return ops.add_norm(hidden, delta, weights.norm, eps)[1]
 
 

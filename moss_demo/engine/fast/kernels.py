@@ -160,3 +160,89 @@ def silu_mul(  # type: ignore[no-untyped-def]
     active = (wide / (1.0 + tl.exp(-wide))).to(gate.dtype).to(tl.float32)
     product = (active * up.to(tl.float32)).to(gate.dtype)
     tl.store(out + row.to(tl.int64) * width + column, product, mask=inside)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def matvec(  # type: ignore[no-untyped-def]
+    vector, matrix, out, outputs, inputs, rows: tl.constexpr, block: tl.constexpr
+):
+    """Multiply `rows` rows of a matrix of shape (outputs, inputs) by a vector."""
+    row = tl.program_id(0) * rows + tl.arange(0, rows)
+    weight = _load_rows(matrix, row, outputs, inputs, block)
+    column = tl.arange(0, block)
+    value = tl.load(vector + column, mask=column < inputs, other=0.0).to(tl.float32)
+    sums = tl.sum(weight.to(tl.float32) * value[None, :], axis=1)
+    tl.store(out + row, sums.to(out.dtype.element_ty), mask=row < outputs)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def norm_matvec(  # type: ignore[no-untyped-def]
+    hidden,
+    delta,
+    factor,
+    matrix,
+    total,
+    out,
+    eps,
+    outputs,
+    inputs,
+    rows: tl.constexpr,
+    block: tl.constexpr,
+):
+    """Do what `add_norm` does with one row, in every program again, then as `matvec`."""
+    row = tl.program_id(0) * rows + tl.arange(0, rows)
+    weight = _load_rows(matrix, row, outputs, inputs, block)
+    value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
+    sums = tl.sum(weight.to(tl.float32) * value[None, :], axis=1)
+    tl.store(out + row, sums.to(out.dtype.element_ty), mask=row < outputs)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def norm_swiglu(  # type: ignore[no-untyped-def]
+    hidden,
+    delta,
+    factor,
+    matrix,
+    total,
+    out,
+    eps,
+    outputs,
+    inputs,
+    rows: tl.constexpr,
+    block: tl.constexpr,
+):
+    """As `norm_matvec` with the gates' matrix above the other one, then silu(gate) * up."""
+    row = tl.program_id(0) * rows + tl.arange(0, rows)
+    gate_weight = _load_rows(matrix, row, outputs, inputs, block)
+    up_weight = _load_rows(matrix, row + outputs, 2 * outputs, inputs, block)
+    value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
+    stored = out.dtype.element_ty
+    gate = tl.sum(gate_weight.to(tl.float32) * value[None, :], axis=1).to(stored).to(tl.float32)
+    up = tl.sum(up_weight.to(tl.float32) * value[None, :], axis=1).to(stored).to(tl.float32)
+    active = (gate / (1.0 + tl.exp(-gate))).to(stored).to(tl.float32)
+    tl.store(out + row, (active * up).to(stored), mask=row < outputs)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _load_rows(matrix, row, outputs, inputs, block: tl.constexpr):  # type: ignore[no-untyped-def]
+    column = tl.arange(0, block)
+    inside = (row < outputs)[:, None] & (column < inputs)[None, :]
+    return tl.load(matrix + row.to(tl.int64)[:, None] * inputs + column, mask=inside, other=0.0)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _add_norm_row(  # type: ignore[no-untyped-def]
+    hidden, delta, factor, total, eps, width, block: tl.constexpr
+):
+    column = tl.arange(0, block)
+    inside = column < width
+    value = tl.load(hidden + column, mask=inside, other=0.0)
+    change = tl.load(delta + column, mask=inside, other=0.0)
+    rounded = (value.to(tl.float32) + change.to(tl.float32)).to(value.dtype)
+    if tl.program_id(0) == 0:
+        tl.store(total + column, rounded, mask=inside)
+    wide = rounded.to(tl.float32)
+    scale = tl.rsqrt(tl.sum(wide * wide) / width + eps)
+    unit = (wide * scale).to(value.dtype).to(tl.float32)
+    weight = tl.load(factor + column, mask=inside, other=0.0).to(tl.float32)
+    return (unit * weight).to(value.dtype).to(tl.float32)

@@ -57,8 +57,26 @@ class Ops(Protocol):
             (batch, 1, heads, head_dim).
         """
 
-    def silu_mul(self, gate_up: Tensor) -> Tensor:
-        """Return silu(first half) * second half of the last axis."""
+    def linear(self, values: Tensor, matrix: Tensor) -> Tensor:
+        """Return values @ matrix.T; (batch, T, inputs) and (outputs, inputs)."""
+
+    def norm_linear(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, matrix: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta, and `linear` of its RMS norm."""
+
+    def norm_swiglu(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, gate_up: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta, and silu(gate) * up of its RMS norm (arXiv 2002.05202).
+
+        Args:
+            hidden: (batch, T, hidden).
+            delta: the same.
+            weight: of the norm.
+            eps: constant of the norm.
+            gate_up: the gates' matrix above the other one, (2 * outputs, hidden).
+        """
 
 
 def choose_ops(device: torch.device) -> Ops:

@@ -52,10 +52,24 @@ class PlainOps:
         )
         return out.flatten(1, 2).unsqueeze(1)
 
-    def silu_mul(self, gate_up: Tensor) -> Tensor:
-        """Return silu(first half) * second half of the last axis."""
-        gate, up = gate_up.chunk(2, dim=-1)
-        return functional.silu(gate) * up
+    def linear(self, values: Tensor, matrix: Tensor) -> Tensor:
+        """Return values @ matrix.T."""
+        return functional.linear(values, matrix)
+
+    def norm_linear(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, matrix: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta, and `linear` of its RMS norm."""
+        total, normed = self.add_norm(hidden, delta, weight, eps)
+        return total, functional.linear(normed, matrix)
+
+    def norm_swiglu(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, gate_up: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta, and silu(gate) * up of its RMS norm."""
+        total, both = self.norm_linear(hidden, delta, weight, eps, gate_up)
+        gate, up = both.chunk(2, dim=-1)
+        return total, functional.silu(gate) * up
 
 
 def rms_norm(values: Tensor, weight: Tensor, eps: float) -> Tensor:

@@ -3,9 +3,12 @@
 Sums, rotations and attention weights are kept in fp32; what is stored has the model's precision.
 """
 
+from typing import Any
+
 import torch
 import triton
 from torch import Tensor
+from torch.nn import functional
 
 from moss_demo.engine.fast import kernels
 
@@ -17,9 +20,22 @@ LARGEST_SPLIT_COUNT = 32
 WANTED_PROGRAMS = 264
 """Two for each multiprocessor of a Hopper card: enough to keep its memory busy."""
 
+WANTED_MATVEC_PROGRAMS = 512
+"""About four for each multiprocessor of a Hopper card, all resident at once."""
+
+TILE_VALUES = 8_192
+"""Most values of a matrix that one program holds in registers: 64 for each of 128 threads."""
+
+SILU_BLOCK = 1_024
+
 
 class TritonOps:
-    """`ops.Ops` with one kernel a step, and two for attention."""
+    """`ops.Ops` with one kernel a step, and two for attention.
+
+    Matrices meet a single token in kernels of their own, which also do the norm before and the
+    gate behind: a product of one row only reads the matrix, and cuBLAS reads it at half the speed
+    of the memory. More rows go to cuBLAS.
+    """
 
     name = "split-kv (triton)"
 
@@ -104,11 +120,59 @@ class TritonOps:
         kernels.join_shares[(batch * heads,)](partial, largest, total, out, splits, head_dim)
         return out
 
-    def silu_mul(self, gate_up: Tensor) -> Tensor:
-        """Return silu(first half) * second half of the last axis."""
-        width = gate_up.shape[-1] // 2
-        out = gate_up.new_empty(*gate_up.shape[:-1], width)
-        block = 1024
-        grid = (gate_up.numel() // (2 * width), triton.cdiv(width, block))
-        kernels.silu_mul[grid](gate_up, out, width, block)
+    def linear(self, values: Tensor, matrix: Tensor) -> Tensor:
+        """Return values @ matrix.T."""
+        outputs, inputs = matrix.shape
+        if values.numel() > inputs:
+            return functional.linear(values, matrix)
+        out = values.new_empty(*values.shape[:-1], outputs)
+        rows, block = _tile(outputs, inputs)
+        kernels.matvec[(triton.cdiv(outputs, rows),)](
+            values, matrix, out, outputs, inputs, rows, block
+        )
         return out
+
+    def norm_linear(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, matrix: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta, and `linear` of its RMS norm."""
+        if hidden.numel() > matrix.shape[1]:
+            total, normed = self.add_norm(hidden, delta, weight, eps)
+            return total, functional.linear(normed, matrix)
+        operands = (hidden, delta, weight, matrix)
+        return _norm_product(kernels.norm_matvec, operands, eps, matrix.shape[0])
+
+    def norm_swiglu(
+        self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, gate_up: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return hidden + delta, and silu(gate) * up of its RMS norm."""
+        if hidden.numel() > gate_up.shape[1]:
+            total, both = self.norm_linear(hidden, delta, weight, eps, gate_up)
+            return total, _silu_mul(both)
+        operands = (hidden, delta, weight, gate_up)
+        return _norm_product(kernels.norm_swiglu, operands, eps, gate_up.shape[0] // 2)
+
+
+def _norm_product(
+    kernel: Any, operands: tuple[Tensor, Tensor, Tensor, Tensor], eps: float, outputs: int
+) -> tuple[Tensor, Tensor]:
+    hidden, inputs = operands[0], operands[0].shape[-1]
+    total, out = torch.empty_like(hidden), hidden.new_empty(*hidden.shape[:-1], outputs)
+    rows, block = _tile(outputs, inputs)
+    kernel[(triton.cdiv(outputs, rows),)](*operands, total, out, eps, outputs, inputs, rows, block)
+    return total, out
+
+
+def _tile(outputs: int, inputs: int) -> tuple[int, int]:
+    """Return rows and columns of a matrix that one program reads: whole rows, all at once."""
+    block = triton.next_power_of_2(inputs)
+    wanted = triton.next_power_of_2(outputs // WANTED_MATVEC_PROGRAMS + 1) // 2
+    return max(1, min(TILE_VALUES // block, wanted)), block
+
+
+def _silu_mul(gate_up: Tensor) -> Tensor:
+    width = gate_up.shape[-1] // 2
+    out = gate_up.new_empty(*gate_up.shape[:-1], width)
+    grid = (gate_up.numel() // (2 * width), triton.cdiv(width, SILU_BLOCK))
+    kernels.silu_mul[grid](gate_up, out, width, SILU_BLOCK)
+    return out

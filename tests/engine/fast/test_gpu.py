@@ -121,16 +121,27 @@ def test_kernels_equal_plain_operations_in_bf16() -> None:
             plain.attend(queries, copies, positions, position + 1),
             **close,
         )
-    gate_up = torch.randn(3, 1, 6_144, **make)
-    torch.testing.assert_close(fused.silu_mul(gate_up), plain.silu_mul(gate_up), **close)
-    hidden, delta = torch.randn(2, 3, 1, 1_024, **make)
-    weight = torch.randn(1_024, **make)
-    for ours, expected in zip(
-        fused.add_norm(hidden, delta, weight, 1e-6),
-        plain.add_norm(hidden, delta, weight, 1e-6),
-        strict=True,
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_fused_products_equal_plain_operations_in_bf16(rows: int) -> None:
+    """Norm, product and gate of the published sizes, alone and in a batch."""
+    make = {"device": CUDA, "dtype": torch.bfloat16}
+    torch.manual_seed(0)
+    fused, plain = choose_ops(torch.device(CUDA)), PlainOps()
+    close = {"rtol": 2e-2, "atol": 2e-2}
+    hidden, delta = torch.randn(2, rows, 1, 1_024, **make)
+    matrix = torch.randn(6_144, 1_024, **make) / 32
+    wide = torch.randn(1_024, 3_072, **make) / 55
+    operands = (hidden, delta, torch.rand(1_024, **make), 1e-6)
+    for ours, expected in (
+        (fused.add_norm(*operands), plain.add_norm(*operands)),
+        (fused.norm_linear(*operands, matrix), plain.norm_linear(*operands, matrix)),
+        (fused.norm_swiglu(*operands, matrix), plain.norm_swiglu(*operands, matrix)),
     ):
         torch.testing.assert_close(ours, expected, **close)
+    values = torch.randn(rows, 1, 3_072, **make)
+    torch.testing.assert_close(fused.linear(values, wide), plain.linear(values, wide), **close)
 
 
 @torch.inference_mode()
