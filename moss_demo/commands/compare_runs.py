@@ -11,15 +11,16 @@ from moss_demo.engine.config import (
     DecodePath,
     EngineConfig,
     choose_device,
+    choose_encoder_compile,
     choose_precision,
 )
-from moss_demo.engine.pool import EnginePool, Loading, Ready
+from moss_demo.engine.pool import Compiling, EnginePool, Loading, Ready
 from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.scoring.sides import Side, side_of
 from moss_demo.settings import Settings, from_environment
 
-KEYS = ("model", "precision", "device", "decode")
+KEYS = ("model", "precision", "device", "decode", "encoder-compile")
 
 
 def run_sides(audio: Path, first: str, second: str) -> tuple[Side, Side]:
@@ -60,6 +61,7 @@ def engine_of(text: str, settings: Settings) -> EngineConfig:
         device=device,
         precision=choose_precision(pairs.get("precision"), device),
         decode=DecodePath(pairs.get("decode", DecodePath.REFERENCE)),
+        encoder_compile=choose_encoder_compile(pairs.get("encoder-compile")),
     )
 
 
@@ -71,7 +73,7 @@ def _run(pool: EnginePool, config: EngineConfig, request: Request) -> Run:
             for event in events:
                 if isinstance(event, Ready):
                     print(f"{event.info.checkpoint} · {event.info.precision}", file=sys.stderr)
-                elif not isinstance(event, Loading):
+                elif not isinstance(event, Loading | Compiling):
                     run = advance(run, event)
     finally:
         wait_for_workers()

@@ -4,7 +4,9 @@ import argparse
 
 from moss_demo.engine.checkpoints import KNOWN
 from moss_demo.engine.config import (
+    COMPILE_CHOICES,
     DecodePath,
+    EncoderCompile,
     EngineConfig,
     Precision,
     choose_device,
@@ -14,7 +16,7 @@ from moss_demo.settings import Settings
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--model`, `--precision`, `--device` and `--decode`."""
+    """Add `--model`, `--precision`, `--device`, `--decode` and `--encoder-compile`."""
     group = parser.add_argument_group("model")
     group.add_argument(
         "--model",
@@ -31,6 +33,12 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--decode", choices=[*DecodePath], default=DecodePath.REFERENCE, help="decode path"
     )
+    group.add_argument(
+        "--encoder-compile",
+        choices=COMPILE_CHOICES,
+        default=EncoderCompile.OFF,
+        help="compile the audio encoder first; pays on long recordings (default: off)",
+    )
 
 
 def engine_config(arguments: argparse.Namespace, settings: Settings) -> EngineConfig:
@@ -45,4 +53,5 @@ def engine_config(arguments: argparse.Namespace, settings: Settings) -> EngineCo
         device=device,
         precision=choose_precision(arguments.precision, device),
         decode=DecodePath(arguments.decode),
+        encoder_compile=EncoderCompile(arguments.encoder_compile),
     )

@@ -21,7 +21,7 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import TINY
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import EnginePool, Loading, PoolEvent, Ready
+from moss_demo.engine.pool import Compiling, EnginePool, Loading, PoolEvent, Ready
 from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.settings import Settings, from_environment
@@ -104,6 +104,8 @@ def _follow(
         for event in events:
             if isinstance(event, Loading):
                 bar.set_description(f"loading {event.checkpoint}")
+            elif isinstance(event, Compiling):
+                bar.set_description(f"compiling the encoder for {event.chunks} × 30 s")
             elif isinstance(event, Ready):
                 info = event.info
                 bar.set_description(f"transcribing with {info.checkpoint}")

@@ -1,6 +1,6 @@
 """What identifies an engine: two equal configurations can share one set of weights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import torch
@@ -32,6 +32,24 @@ class DecodePath(StrEnum):
     FAST = "fast"
 
 
+class EncoderCompile(StrEnum):
+    """How `torch.compile` treats the audio encoder; projector and decoder are never compiled."""
+
+    OFF = "off"
+    MAX_AUTOTUNE = "max-autotune-no-cudagraphs"
+    DEFAULT = "default"
+    REDUCE_OVERHEAD = "reduce-overhead"
+
+
+COMPILE_CHOICES = (EncoderCompile.OFF, EncoderCompile.MAX_AUTOTUNE, EncoderCompile.DEFAULT)
+"""What may run beside the decoder; the mode left out is measured in a process of its own."""
+
+REJECTED_MODE = (
+    f"{EncoderCompile.REDUCE_OVERHEAD} is rejected: fast on its own, but beside the decoder its "
+    "CUDA graphs made results drift and failed assertions"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
     """Key of a resident engine and of every figure measured with it.
@@ -41,12 +59,19 @@ class EngineConfig:
         device: torch device, such as `cpu` or `cuda:0`.
         precision: number format.
         decode: decode path.
+        encoder_compile: how the audio encoder is compiled.
     """
 
     checkpoint: str
     device: str
     precision: Precision
     decode: DecodePath = DecodePath.REFERENCE
+    encoder_compile: EncoderCompile = EncoderCompile.OFF
+
+    def shares_weights_with(self, other: "EngineConfig") -> bool:
+        """Tell whether one copy of the weights serves both."""
+        same = replace(self, decode=other.decode, encoder_compile=other.encoder_compile)
+        return same == other
 
 
 def choose_device(wanted: str | None) -> str:
@@ -81,3 +106,18 @@ def choose_precision(wanted: str | None, device: str) -> Precision:
     if wanted not in set(Precision):
         raise RequestError(f"{wanted!r} is no precision; use one of {', '.join(Precision)}.")
     return Precision(wanted)
+
+
+def choose_encoder_compile(wanted: str | None) -> EncoderCompile:
+    """Name the compilation of the encoder: the one asked for, else none.
+
+    Raises:
+        RequestError: there is no such mode, or it is one for measurements alone.
+    """
+    if wanted == EncoderCompile.REDUCE_OVERHEAD:
+        raise RequestError(f"{REJECTED_MODE}; use {EncoderCompile.MAX_AUTOTUNE}.")
+    if wanted and wanted not in COMPILE_CHOICES:
+        raise RequestError(
+            f"{wanted!r} is no way to compile the encoder; use one of {', '.join(COMPILE_CHOICES)}."
+        )
+    return EncoderCompile(wanted or EncoderCompile.OFF)

@@ -9,7 +9,7 @@ import torch
 from transformers import MossTranscribeDiarizeFeatureExtractor
 
 from moss_demo.domain.audio import AudioClip
-from moss_demo.engine.loading import Loaded
+from moss_demo.engine.encoder import Encoder, synchronize
 from moss_demo.engine.prompting import CHUNK_SAMPLES
 
 MICRO_BATCH_CHUNKS = 8
@@ -45,7 +45,7 @@ class EncodedAudio:
 
 
 def encode_batches(
-    loaded: Loaded, log_mel: LogMel, clips: Sequence[AudioClip]
+    encoder: Encoder, log_mel: LogMel, clips: Sequence[AudioClip]
 ) -> Iterator[EncodedAudio]:
     """Encode clips batch by batch; the same growing value is handed out after each.
 
@@ -63,10 +63,17 @@ def encode_batches(
         features, mask = log_mel(chunks[first : first + MICRO_BATCH_CHUNKS])
         synchronize(features.device)
         features_at = perf_counter()
-        encoded.parts.append(_encode(loaded, features, mask))
+        encoded.parts.append(encoder(features, mask))
         encoded.features_s += features_at - started_at
         encoded.encoder_s += perf_counter() - features_at
         yield encoded
+
+
+def batch_sizes(clips: Sequence[AudioClip]) -> set[int]:
+    """Return the sizes of the micro-batches that clips are encoded in, in chunks."""
+    count = sum(-(-clip.samples.size // CHUNK_SAMPLES) for clip in clips)
+    full, rest = divmod(count, MICRO_BATCH_CHUNKS)
+    return {size for size in (min(full, 1) * MICRO_BATCH_CHUNKS, rest) if size}
 
 
 def extractor_log_mel(extractor: MossTranscribeDiarizeFeatureExtractor) -> LogMel:
@@ -81,23 +88,3 @@ def extractor_log_mel(extractor: MossTranscribeDiarizeFeatureExtractor) -> LogMe
         return batch["input_features"], batch["input_features_mask"]
 
     return log_mel
-
-
-@torch.inference_mode()
-def _encode(loaded: Loaded, features: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Return projected embeddings of valid frames, shape (audio tokens, hidden size)."""
-    model = loaded.model
-    output = model.model.get_audio_features(
-        input_features=features.to(model.device, model.dtype),
-        input_features_mask=mask.to(model.device),
-        padding_mask=None,
-    )
-    embeddings: torch.Tensor = output.pooler_output
-    synchronize(embeddings.device)
-    return embeddings
-
-
-def synchronize(device: torch.device) -> None:
-    """Wait until the device has done what was asked, so that a clock read means something."""
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)

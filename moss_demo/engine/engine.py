@@ -5,21 +5,23 @@ same time: `pool.py` keeps one run a device.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 
+from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Event, PhaseTimes, Span
 from moss_demo.domain.request import Request
 from moss_demo.engine import memory
 from moss_demo.engine.budget import plan_budget
 from moss_demo.engine.checkpoints import Checkpoint
-from moss_demo.engine.config import EngineConfig
+from moss_demo.engine.config import EncoderCompile, EngineConfig
 from moss_demo.engine.decoding import Row, embed_prompt, end_token_ids
 from moss_demo.engine.detokenizer import Detokenizer
-from moss_demo.engine.encoding import EncodedAudio, encode_batches, synchronize
+from moss_demo.engine.encoder import Encoder, synchronize
+from moss_demo.engine.encoding import EncodedAudio, batch_sizes, encode_batches
 from moss_demo.engine.loading import Loaded
 from moss_demo.engine.paths import open_path
 from moss_demo.engine.prompting import build_prompt_ids, count_audio_tokens
@@ -47,6 +49,8 @@ class EngineInfo:
         decode: decode path.
         attention: what computes attention in the decoder.
         load_s: seconds from the first file to weights on the device.
+        encoder_compile: how the audio encoder is compiled.
+        compile_s: seconds spent compiling it so far.
     """
 
     checkpoint: str
@@ -59,6 +63,8 @@ class EngineInfo:
     decode: str
     attention: str
     load_s: float
+    encoder_compile: str = EncoderCompile.OFF
+    compile_s: float = 0.0
 
 
 @dataclass(slots=True, eq=False)
@@ -83,21 +89,33 @@ class Engine:
         self.config = config
         self._checkpoint = checkpoint
         self._loaded = loaded
+        self._load_s = load_s
         self._path = open_path(config.decode, loaded)
+        self._encoder = Encoder(loaded, config.encoder_compile)
         self._gate = SpeechGate()
-        text_config: Any = loaded.model.config.text_config
-        self.info = EngineInfo(
-            checkpoint=checkpoint.name,
-            revision=checkpoint.revision,
-            layout=checkpoint.layout,
-            parameters=sum(weight.numel() for weight in loaded.model.parameters()),
-            context_tokens=text_config.max_position_embeddings,
-            device=config.device,
-            precision=config.precision,
-            decode=config.decode,
-            attention=self._path.attention,
-            load_s=load_s,
-        )
+        self._info = self._describe()
+
+    @property
+    def info(self) -> EngineInfo:
+        """What the engine is now."""
+        return replace(self._info, compile_s=self._encoder.compile_s)
+
+    def switch(self, config: EngineConfig) -> None:
+        """Change decode path and compilation of the encoder; the weights stay where they are."""
+        if config.decode is not self.config.decode:
+            self._path = open_path(config.decode, self._loaded)
+        if config.encoder_compile is not self.config.encoder_compile:
+            self._encoder = Encoder(self._loaded, config.encoder_compile)
+        self.config = config
+        self._info = self._describe()
+
+    def sizes_to_compile(self, clips: Sequence[AudioClip]) -> tuple[int, ...]:
+        """Return the batch sizes, in chunks, that `compile_encoder` is still needed for."""
+        return self._encoder.to_compile(batch_sizes(clips))
+
+    def compile_encoder(self, chunks: int) -> None:
+        """Compile the encoder for batches of `chunks` chunks."""
+        self._encoder.compile(chunks)
 
     def stream(self, request: Request) -> Generator[Event, None, None]:
         """Transcribe; closing the iterator stops the decoding after the step in flight.
@@ -141,6 +159,23 @@ class Engine:
             ) from error
         finally:
             memory.release(device)
+
+    def _describe(self) -> EngineInfo:
+        config, checkpoint, model = self.config, self._checkpoint, self._loaded.model
+        text_config: Any = model.config.text_config
+        return EngineInfo(
+            checkpoint=checkpoint.name,
+            revision=checkpoint.revision,
+            layout=checkpoint.layout,
+            parameters=sum(weight.numel() for weight in model.parameters()),
+            context_tokens=text_config.max_position_embeddings,
+            device=config.device,
+            precision=config.precision,
+            decode=config.decode,
+            attention=self._path.attention,
+            load_s=self._load_s,
+            encoder_compile=config.encoder_compile,
+        )
 
     def _run(self, requests: Sequence[Request], emit: EmitOf, is_stopped: IsStopped) -> None:
         prepared = [self._prepare(r, partial(emit, number)) for number, r in enumerate(requests)]
@@ -199,7 +234,7 @@ class Engine:
         """Encode the clips, or return None when stopped between micro-batches."""
         whole = None
         clips = [job.request.clip for job in jobs]
-        for encoded in encode_batches(self._loaded, self._path.log_mel, clips):
+        for encoded in encode_batches(self._encoder, self._path.log_mel, clips):
             if is_stopped():
                 return None
             whole = encoded

@@ -2,13 +2,15 @@
 
 import gc
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TypeAlias
 
 import torch
 
+from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
 from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
@@ -30,6 +32,13 @@ class Loading:
 
 
 @dataclass(frozen=True, slots=True)
+class Compiling:
+    """The encoder is being compiled for batches of `chunks` chunks of 30 s."""
+
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
 class Ready:
     """The engine is resident; `loaded` tells whether it was loaded for this run."""
 
@@ -37,7 +46,10 @@ class Ready:
     loaded: bool
 
 
-PoolEvent = Loading | Ready | Event
+Preparing: TypeAlias = Loading | Compiling | Ready
+"""What happens before an engine can be used."""
+
+PoolEvent: TypeAlias = Preparing | Event
 
 
 class EnginePool:
@@ -66,8 +78,9 @@ class EnginePool:
     def stream(self, config: EngineConfig, request: Request) -> Generator[PoolEvent, None, None]:
         """Wait for the device, load what is missing and transcribe.
 
-        Yields `Loading` when weights have to be loaded, `Ready`, then the engine's events. Closing
-        the iterator gives up the wait or stops the decoding.
+        Yields `Loading` when weights have to be loaded, `Compiling` for each batch size that the
+        encoder is compiled for, `Ready`, then the engine's events. Closing the iterator gives up
+        the wait, the compilation after the size in work, or the decoding.
 
         Raises:
             MossDemoError: the checkpoint cannot be loaded or the request cannot be done.
@@ -79,14 +92,18 @@ class EnginePool:
             )
 
         def work(emit: Emit[PoolEvent], is_stopped: IsStopped) -> None:
-            with self.borrow(config, emit, is_stopped) as engine:
+            with self.borrow(config, emit, is_stopped, [request.clip]) as engine:
                 engine.transcribe(request, emit, is_stopped)
 
         return stream_from_worker(work)
 
     @contextmanager
     def borrow(
-        self, config: EngineConfig, emit: Emit[Loading | Ready], is_stopped: IsStopped
+        self,
+        config: EngineConfig,
+        emit: Emit[Preparing],
+        is_stopped: IsStopped,
+        clips: Sequence[AudioClip] = (),
     ) -> Iterator[Engine]:
         """Wait for the device and hold it, with the engine on it, until the block ends.
 
@@ -95,8 +112,10 @@ class EnginePool:
 
         Args:
             config: the engine to load, unless it is resident.
-            emit: called with `Loading` when weights have to be loaded, then with `Ready`.
-            is_stopped: asked while waiting and once more when the engine is ready.
+            emit: called with `Loading` when weights have to be loaded, with `Compiling`, and with
+                `Ready`.
+            is_stopped: asked while waiting, between compilations and when the engine is ready.
+            clips: what will be encoded together; a compiled encoder is prepared for it.
 
         Raises:
             StoppedError: the work was given up before it began.
@@ -106,17 +125,24 @@ class EnginePool:
             if is_stopped():
                 raise StoppedError
         try:
-            engine = self._resident_engine(config, emit)
+            engine, loaded = self._resident_engine(config, emit)
+            for chunks in engine.sizes_to_compile(clips):
+                if is_stopped():
+                    raise StoppedError
+                emit(Compiling(chunks))
+                engine.compile_encoder(chunks)
+            emit(Ready(engine.info, loaded))
             if is_stopped():
                 raise StoppedError
             yield engine
         finally:
             self._device_lock.release()
 
-    def _resident_engine(self, config: EngineConfig, emit: Emit[Loading | Ready]) -> Engine:
-        if self._engine is not None and self._engine.config == config:
-            emit(Ready(self._engine.info, loaded=False))
-            return self._engine
+    def _resident_engine(self, config: EngineConfig, emit: Emit[Preparing]) -> tuple[Engine, bool]:
+        """Return the engine and whether it had to be loaded."""
+        if self._engine is not None and self._engine.config.shares_weights_with(config):
+            self._engine.switch(config)
+            return self._engine, False
         checkpoint = find_checkpoint(config.checkpoint)
         emit(Loading(checkpoint.name))
         self._free()
@@ -131,8 +157,7 @@ class EnginePool:
             ) from error
         engine = Engine(config, checkpoint, loaded, perf_counter() - started_at)
         self._engine = engine
-        emit(Ready(engine.info, loaded=True))
-        return engine
+        return engine, True
 
     def _free(self) -> None:
         self._engine = None

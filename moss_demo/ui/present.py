@@ -33,6 +33,11 @@ def waiting_line(*, busy: bool) -> str:
     return "Waiting: a run is in progress; yours is next in turn." if busy else "Starting…"
 
 
+def compiling_line(chunks: int) -> str:
+    """Say that the encoder is being compiled, and for what."""
+    return f"Compiling the encoder for {chunks} × 30 s at a time…"
+
+
 def ready_line(duration_s: float, warnings: tuple[str, ...]) -> str:
     """Say that a recording can be transcribed, how long it is and what is odd about it."""
     return " ".join([f"Ready: {clock(duration_s)} of sound. Press Transcribe.", *warnings])

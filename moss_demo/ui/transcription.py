@@ -15,7 +15,7 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import EnginePool, Loading, PoolEvent, Ready
+from moss_demo.engine.pool import Compiling, EnginePool, Loading, PoolEvent, Ready
 from moss_demo.errors import AudioError, RequestError
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext
@@ -122,6 +122,9 @@ def snapshots(
         match event:
             case Loading():
                 yield Snapshot(run, f"Loading {event.checkpoint}…", None, None, clip_warnings)
+                continue
+            case Compiling():
+                yield Snapshot(run, present.compiling_line(event.chunks), None, None, clip_warnings)
                 continue
             case Ready():
                 engine = event.info

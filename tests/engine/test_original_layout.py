@@ -11,7 +11,9 @@ from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.prompts import PROMPT_TEXTS, PromptPreset
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.checkpoints import Layout, find_checkpoint
+from moss_demo.engine.config import EncoderCompile
 from moss_demo.engine.decoding import embed_prompt, generate_tokens
+from moss_demo.engine.encoder import Encoder
 from moss_demo.engine.encoding import encode_batches, extractor_log_mel
 from moss_demo.engine.loading import Loaded, load
 from moss_demo.engine.prompting import build_prompt_ids
@@ -50,7 +52,7 @@ def _restated_embeddings(loaded: Loaded, clip: AudioClip) -> torch.Tensor:
 
 def _embeddings(loaded: Loaded, clip: AudioClip) -> torch.Tensor:
     log_mel = extractor_log_mel(loaded.processor.feature_extractor)
-    *_, encoded = encode_batches(loaded, log_mel, [clip])
+    *_, encoded = encode_batches(Encoder(loaded, EncoderCompile.OFF), log_mel, [clip])
     return torch.cat(encoded.parts)
 
 

@@ -1,0 +1,67 @@
+"""The layers of the Whisper encoder through `torch.compile`, beside the untouched model.
+
+Layers are compiled one at a time rather than the encoder as a whole: they are alike, so what is
+compiled for the first serves all, in a fraction of the time and with the same fused kernels.
+"""
+
+import copy
+from contextlib import AbstractContextManager
+from typing import Any
+
+import torch
+import torch._dynamo
+import torch._inductor
+from torch import Tensor, nn
+
+from moss_demo.engine.config import EncoderCompile
+
+MODE_RUNS = {EncoderCompile.REDUCE_OVERHEAD: 3}
+"""Runs until a mode is warm: its CUDA graphs warm up, are recorded, and are replayed first."""
+
+SHAPES_A_PROCESS = 64
+"""Compiled shapes that torch may keep for one function: batch sizes by modes by precisions."""
+
+
+class _Layers(nn.Module):
+    """All layers as one: the library's encoder calls it as it would call a single layer."""
+
+    def __init__(self, layers: nn.ModuleList, options: dict[str, Any]) -> None:
+        super().__init__()
+        self._layers = [
+            torch.compile(layer, fullgraph=True, dynamic=False, options=options) for layer in layers
+        ]
+
+    def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        # The convolutions leave time innermost, and every layer would read its residual across.
+        hidden_states = hidden_states.contiguous()
+        for layer in self._layers:
+            hidden_states = layer(hidden_states, attention_mask=attention_mask)
+        return hidden_states
+
+
+def with_compiled_layers(model: nn.Module, mode: EncoderCompile) -> nn.Module:
+    """Return a second model over the same weights whose encoder layers are compiled.
+
+    Args:
+        model: a `MossTranscribeDiarizeModel`; it is left as it is.
+        mode: any but off.
+    """
+    tower: Any = model.audio_tower
+    options = torch._inductor.list_mode_options(mode.value) | {"autotune_num_choices_displayed": 0}
+    layers = nn.ModuleList([_Layers(tower.layers, options)])
+    return _with_child(model, "audio_tower", _with_child(tower, "layers", layers.eval()))
+
+
+def compile_limits() -> AbstractContextManager[None]:
+    """Let torch keep every batch size of every mode; it gives up after eight by default."""
+    limits: AbstractContextManager[None] = torch._dynamo.config.patch(
+        recompile_limit=SHAPES_A_PROCESS
+    )
+    return limits
+
+
+def _with_child(module: nn.Module, name: str, child: nn.Module) -> nn.Module:
+    """Return a copy of a module that shares everything but one child."""
+    twin = copy.copy(module)
+    twin._modules = module._modules | {name: child}
+    return twin

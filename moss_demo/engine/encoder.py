@@ -1,0 +1,77 @@
+"""The audio encoder: spectrograms to embeddings, eager or compiled for given batch sizes."""
+
+from time import perf_counter
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from moss_demo.engine.compiled_layers import MODE_RUNS, compile_limits, with_compiled_layers
+from moss_demo.engine.config import EncoderCompile
+from moss_demo.engine.loading import Loaded
+
+
+class Encoder:
+    """Whisper encoder and projector of a model, over its own weights.
+
+    A batch whose size was compiled before takes the compiled layers; any other runs eager, so that
+    nothing is ever compiled within a run.
+
+    Attributes:
+        compile_s: seconds spent compiling so far.
+    """
+
+    def __init__(self, loaded: Loaded, mode: EncoderCompile) -> None:
+        """Prepare; nothing is compiled yet."""
+        self._eager: Any = loaded.model.model
+        self._compiled: Any = (
+            None if mode is EncoderCompile.OFF else with_compiled_layers(self._eager, mode)
+        )
+        self._runs = MODE_RUNS.get(mode, 1)
+        self._sizes: set[int] = set()
+        self.compile_s = 0.0
+
+    def to_compile(self, sizes: set[int]) -> tuple[int, ...]:
+        """Return the batch sizes among `sizes` that are wanted compiled and are not yet."""
+        return () if self._compiled is None else tuple(sorted(sizes - self._sizes))
+
+    @torch.inference_mode()
+    def compile(self, chunks: int) -> None:
+        """Compile for batches of `chunks` chunks and run one of them."""
+        started_at = perf_counter()
+        config = self._eager.audio_tower.config
+        frames = 2 * int(config.max_source_positions)
+        features = torch.zeros(chunks, int(config.num_mel_bins), frames)
+        mask = torch.ones(chunks, frames, dtype=torch.long)
+        with compile_limits():
+            for _ in range(self._runs):
+                self._embed(self._compiled, features, mask)
+        self._sizes.add(chunks)
+        self.compile_s += perf_counter() - started_at
+
+    @torch.inference_mode()
+    def __call__(self, features: Tensor, mask: Tensor) -> Tensor:
+        """Return projected embeddings of valid frames, shape (audio tokens, hidden size).
+
+        Args:
+            features: log-mel spectrograms, (chunks, mels, 3000).
+            mask: valid frames, (chunks, 3000).
+        """
+        is_compiled = features.shape[0] in self._sizes
+        return self._embed(self._compiled if is_compiled else self._eager, features, mask)
+
+    def _embed(self, model: Any, features: Tensor, mask: Tensor) -> Tensor:
+        output = model.get_audio_features(
+            input_features=features.to(model.device, model.dtype),
+            input_features_mask=mask.to(model.device),
+            padding_mask=None,
+        )
+        embeddings: Tensor = output.pooler_output
+        synchronize(embeddings.device)
+        return embeddings
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait until the device has done what was asked, so that a clock read means something."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
