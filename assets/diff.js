@@ -4,7 +4,10 @@ const NAMES = { substitute: "changed", delete: "only in A", insert: "only in B" 
 
 function part(tag, text, edit, speakerDiffers) {
   const node = document.createElement(tag);
-  node.textContent = text;
+  const words = document.createElement("span");
+  words.textContent = text;
+  words.translate = false;
+  node.append(words);
   if (speakerDiffers) node.classList.add("other-speaker");
   if (edit in NAMES) node.title = NAMES[edit];
   return node;

@@ -50,6 +50,7 @@ function showTip(item, event) {
   const stage = $(".tl-stage").getBoundingClientRect();
   const end = item.end === null ? WORDS.unknownTime : clock(item.end);
   tip.querySelector("b").textContent = nameOf(item.speaker);
+  tip.querySelector("b").translate = item.speaker === null;
   tip.querySelector("span").textContent = clock(item.start) + " – " + end;
   tip.querySelector("p").textContent = item.text;
   tip.hidden = false;

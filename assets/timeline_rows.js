@@ -12,10 +12,12 @@ function buildRow(item) {
   if (known) item.button.title = stamp(item.start) + " – " + stamp(item.end) + " s";
   item.who = make("span", "tl-label", nameOf(item.speaker));
   item.who.dir = "auto";
+  item.who.translate = item.speaker === null;
   const who = make("span", "tl-who");
   who.append(makeDot(item.lane), item.who);
   item.words = make("span", "tl-text", item.text);
   item.words.dir = "auto";
+  item.words.translate = false;
   item.body = make("div", "tl-said");
   item.body.append(item.words);
   for (const flag of item.flags || []) {

@@ -25,6 +25,7 @@ function buildLane(lane) {
   lane.head = make("div", "tl-who");
   lane.name = make("span", "tl-label");
   lane.name.dir = "auto";
+  lane.name.translate = lane.speaker === null;
   lane.button = make(lane.speaker === null ? "span" : "button", "tl-name");
   lane.button.append(makeDot(lane), lane.name);
   if (lane.speaker !== null) {

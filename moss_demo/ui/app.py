@@ -5,6 +5,7 @@ import gradio as gr
 from moss_demo.settings import keep_gradio_offline
 from moss_demo.ui import endpoint, tab_compare, tab_system, tab_transcribe
 from moss_demo.ui.context import ASSETS, AppContext
+from moss_demo.ui.language import LanguageSwitch
 from moss_demo.ui.theme import load_css, make_theme
 
 TITLE = "MOSS-Transcribe-Diarize"
@@ -23,7 +24,9 @@ def build_app(context: AppContext) -> gr.Blocks:
         title=TITLE, analytics_enabled=False, delete_cache=(UPLOADS_LIVE_S // 4, UPLOADS_LIVE_S)
     )
     with page:
-        gr.Markdown(INTRODUCTION, elem_classes="masthead")
+        with gr.Row(elem_classes="masthead"):
+            gr.Markdown(INTRODUCTION)
+            LanguageSwitch(elem_id="language")
         with gr.Tabs():
             with gr.Tab("Transcribe", id="transcribe"):
                 tab_transcribe.build(context)

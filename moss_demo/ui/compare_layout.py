@@ -77,7 +77,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
 
 
 def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -> SideInputs:
-    gr.Markdown(f"**{letter}**, {role}")
+    gr.Markdown(f"**{letter}, {role}**")
     with gr.Row():
         checkpoint = gr.Dropdown(
             context.checkpoint_choices(),

@@ -69,9 +69,9 @@ def verdict_notices(
     """Say the outcome, its reasons and where the transcripts part first."""
     rows = [{"kind": verdict.gate.value, "message": GATE_SENTENCES[verdict.gate]}]
     rows += [{"kind": r.value, "message": REASON_SENTENCES[r]} for r in verdict.reasons]
-    if verdict.relabel:
-        pairs = ", ".join(f"{a} in A is {b} in B" for a, b in verdict.relabel)
-        rows.append({"kind": "relabelled", "message": f"{pairs}."})
+    rows += [
+        {"kind": "relabelled", "message": f"{a} in A is {b} in B."} for a, b in verdict.relabel
+    ]
     first = verdict.first_difference
     if first is not None:
         spots = (first.reference_segment, first.candidate_segment)
