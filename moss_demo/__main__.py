@@ -21,6 +21,7 @@ COMMANDS = {
     "convert": "turn a saved transcript into another format",
     "compare": "judge whether one transcript equals another: words, speakers, times",
     "score": "measure a transcript against a reference",
+    "benchmark": "measure encoder, requests, precisions, batches and memory",
     "info": "print versions, devices, checkpoints and caches",
     "bench-engine": "time the fast decode path against the reference",
     "download": "fetch published weights into the Hugging Face cache",

@@ -27,3 +27,7 @@ class DeviceError(MossDemoError):
 
 class TranscriptError(MossDemoError):
     """A transcript file cannot be read or cannot be written in the wanted format."""
+
+
+class ReportError(MossDemoError):
+    """A benchmark report cannot be read, kept or compared."""

@@ -11,7 +11,7 @@ from statistics import median
 
 import torch
 
-from moss_demo.commands.engine_work import Workload, decode_bytes, weight_bytes
+from moss_demo.bench.workload import Workload, decode_bytes, weight_bytes
 from moss_demo.domain.events import Run
 from moss_demo.engine.checkpoints import SYNTHETIC, TINY, find_checkpoint
 from moss_demo.engine.config import (

@@ -4,6 +4,7 @@ It knows the model and the device; it does not know who asks, nor whether somebo
 same time: `pool.py` keeps one run a device.
 """
 
+import copy
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -116,6 +117,21 @@ class Engine:
     def compile_encoder(self, chunks: int) -> None:
         """Compile the encoder for batches of `chunks` chunks."""
         self._encoder.compile(chunks)
+
+    @property
+    def loaded(self) -> Loaded:
+        """The model itself, for measurements of its parts."""
+        return self._loaded
+
+    def sibling(self, config: EngineConfig) -> "Engine":
+        """Return an engine over the same weights, so that two ways of running can take turns.
+
+        Args:
+            config: differs from this engine's in its decode path or its encoder's compilation.
+        """
+        twin = copy.copy(self)
+        twin.switch(config)
+        return twin
 
     def stream(self, request: Request) -> Generator[Event, None, None]:
         """Transcribe; closing the iterator stops the decoding after the step in flight.
