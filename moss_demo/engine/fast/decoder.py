@@ -18,7 +18,9 @@ BLOCK_TOKENS = 1_024
 """Prompt positions a pass: activations stay bounded whatever the length of the recording, and no
 mask is larger than a block by what stands before it."""
 
-Attend = Callable[[Tensor, tuple[Tensor, Tensor]], Tensor]
+Norms = tuple[Tensor, Tensor]
+LayerCache = tuple[Tensor, Tensor]
+Attend = Callable[[Tensor, Norms, LayerCache], Tensor]
 
 
 class Decoder:
@@ -66,34 +68,35 @@ class Decoder:
         Returns:
             Logits of the next token, shape (rows, vocabulary).
         """
+        eps, rotations = self.weights.shape.eps, (cache.cosines, cache.sines)
 
-        def attend(queries: Tensor, layer: tuple[Tensor, Tensor]) -> Tensor:
-            return self.ops.attend(queries, layer, positions, used)
+        def attend(qkv: Tensor, norms: Norms, layer: LayerCache) -> Tensor:
+            return self.ops.attend(qkv, norms, eps, rotations, positions, layer, used)
 
         hidden = functional.embedding(tokens, self.weights.embedding)
-        hidden = self._layers(hidden, positions, cache, attend)
+        hidden = self._layers(hidden, cache, attend)
         return functional.linear(hidden[:, -1], self.weights.head)
 
     def _prefill_block(self, block: Tensor, start: int, cache: KvCache) -> Tensor:
         stop = start + block.shape[1]
         positions = torch.arange(start, stop, device=block.device).expand(block.shape[0], -1)
+        eps, rotations = self.weights.shape.eps, (cache.cosines, cache.sines)
 
-        def attend(queries: Tensor, layer: tuple[Tensor, Tensor]) -> Tensor:
+        def attend(qkv: Tensor, norms: Norms, layer: LayerCache) -> Tensor:
+            queries = self.ops.rotate_and_store(qkv, norms, eps, rotations, positions, layer)
             keys, values = (tensor[:, :stop] for tensor in layer)
             return attend_block(queries, keys, values)
 
-        return self._layers(block, positions, cache, attend)
+        return self._layers(block, cache, attend)
 
-    def _layers(self, hidden: Tensor, positions: Tensor, cache: KvCache, attend: Attend) -> Tensor:
+    def _layers(self, hidden: Tensor, cache: KvCache, attend: Attend) -> Tensor:
         weights, ops, eps = self.weights, self.ops, self.weights.shape.eps
         delta = torch.zeros_like(hidden)
-        rotations = (cache.cosines, cache.sines)
         for layer, keys, values in zip(weights.layers, cache.keys, cache.values, strict=True):
             hidden, qkv = ops.norm_linear(hidden, delta, layer.input_norm, eps, layer.qkv)
             qkv = qkv.unflatten(-1, (-1, weights.shape.head_dim))
-            norms = (layer.q_norm, layer.k_norm)
-            queries = ops.rotate_and_store(qkv, norms, eps, rotations, positions, (keys, values))
-            delta = ops.linear(attend(queries, (keys, values)).flatten(2), layer.output)
+            mixed = attend(qkv, (layer.q_norm, layer.k_norm), (keys, values))
+            delta = ops.linear(mixed.flatten(2), layer.output)
             hidden, active = ops.norm_swiglu(hidden, delta, layer.mlp_norm, eps, layer.gate_up)
             delta = ops.linear(active, layer.down)
         return ops.add_norm(hidden, delta, weights.norm, eps)[1]

@@ -43,14 +43,24 @@ class Ops(Protocol):
         """
 
     def attend(
-        self, queries: Tensor, cache: tuple[Tensor, Tensor], positions: Tensor, used: int
+        self,
+        qkv: Tensor,
+        norms: tuple[Tensor, Tensor],
+        eps: float,
+        rotations: tuple[Tensor, Tensor],
+        positions: Tensor,
+        cache: tuple[Tensor, Tensor],
+        used: int,
     ) -> Tensor:
-        """Attend from one token a row to the positions up to its own.
+        """Do as `rotate_and_store` with one token a row, and attend up to it.
 
         Args:
-            queries: (batch, 1, heads, head_dim).
-            cache: keys and values of this layer.
-            positions: (batch, 1).
+            qkv: (batch, 1, heads + 2 key-value heads, head_dim).
+            norms: as above, like the rest.
+            eps: as above.
+            rotations: as above.
+            positions: as above.
+            cache: as above.
             used: no row stands behind this many positions.
 
         Returns:

@@ -38,9 +38,17 @@ class PlainOps:
         return _rotate(rms_norm(q, norms[0], eps), cosines, sines)
 
     def attend(
-        self, queries: Tensor, cache: tuple[Tensor, Tensor], positions: Tensor, used: int
+        self,
+        qkv: Tensor,
+        norms: tuple[Tensor, Tensor],
+        eps: float,
+        rotations: tuple[Tensor, Tensor],
+        positions: Tensor,
+        cache: tuple[Tensor, Tensor],
+        used: int,
     ) -> Tensor:
-        """Attend from one token a row to the positions up to its own."""
+        """Do as `rotate_and_store` with one token a row, and attend up to it."""
+        queries = self.rotate_and_store(qkv, norms, eps, rotations, positions, cache)
         keys, values = (tensor[:, :used].transpose(1, 2) for tensor in cache)
         seen = torch.arange(used, device=queries.device) <= positions[:, :, None]
         group = queries.shape[2] // keys.shape[1]

@@ -10,7 +10,7 @@ import triton
 from torch import Tensor
 from torch.nn import functional
 
-from moss_demo.engine.fast import kernels
+from moss_demo.engine.fast import attention_kernels, product_kernels
 
 BLOCK_BYTES = 16_384
 """Keys that a program reads at once: 64 of the published width in bf16, half as many in fp32, so
@@ -45,7 +45,7 @@ class TritonOps:
         """Return hidden + delta and its RMS norm."""
         width = hidden.shape[-1]
         total, normed = torch.empty_like(hidden), torch.empty_like(hidden)
-        kernels.add_norm[(hidden.numel() // width,)](
+        product_kernels.add_norm[(hidden.numel() // width,)](
             hidden, delta, weight, total, normed, eps, width, triton.next_power_of_2(width)
         )
         return total, normed
@@ -65,7 +65,7 @@ class TritonOps:
         kv_heads = keys.shape[2]
         heads = all_heads - 2 * kv_heads
         queries = qkv.new_empty(batch, count, heads, head_dim)
-        kernels.rotate_and_store[(batch * count, all_heads)](
+        attention_kernels.rotate_and_store[(batch * count, all_heads)](
             qkv,
             *norms,
             *rotations,
@@ -83,41 +83,55 @@ class TritonOps:
         return queries
 
     def attend(
-        self, queries: Tensor, cache: tuple[Tensor, Tensor], positions: Tensor, used: int
+        self,
+        qkv: Tensor,
+        norms: tuple[Tensor, Tensor],
+        eps: float,
+        rotations: tuple[Tensor, Tensor],
+        positions: Tensor,
+        cache: tuple[Tensor, Tensor],
+        used: int,
     ) -> Tensor:
-        """Attend from one token a row; each program reads its share of the positions in use.
+        """Do as `rotate_and_store` with one token a row, and attend up to it.
 
-        The second kernel joins the shares: partial sums are rescaled to a common maximum, as in
-        the online softmax of arXiv 1805.02867.
+        Each program reads its share of the positions in use. The second kernel joins the shares:
+        partial sums are rescaled to a common maximum, as in the online softmax of arXiv
+        1805.02867.
         """
         del used  # the kernels read it off the positions
         keys, values = cache
-        batch, _, heads, head_dim = queries.shape
+        batch, _, all_heads, head_dim = qkv.shape
         kv_heads = keys.shape[2]
+        heads = all_heads - 2 * kv_heads
         wanted = WANTED_PROGRAMS // (batch * kv_heads)
         splits = max(1, min(LARGEST_SPLIT_COUNT, triton.next_power_of_2(wanted + 1) // 2))
-        partial = queries.new_empty(batch, heads, splits, head_dim, dtype=torch.float32)
+        partial = qkv.new_empty(batch, heads, splits, head_dim, dtype=torch.float32)
         largest = partial.new_empty(batch, heads, splits)
         total = torch.empty_like(largest)
-        kernels.attend_share[(batch * kv_heads, splits)](
-            queries,
+        attention_kernels.attend_share[(batch * kv_heads, splits)](
+            qkv,
+            *norms,
+            *rotations,
+            positions,
             keys,
             values,
-            positions,
             partial,
             largest,
             total,
+            eps,
             head_dim**-0.5,
             keys.shape[1],
             heads,
             kv_heads,
             splits,
             max(16, triton.next_power_of_2(heads // kv_heads)),
-            max(16, BLOCK_BYTES // (head_dim * queries.element_size())),
-            head_dim,
+            max(16, BLOCK_BYTES // (head_dim * qkv.element_size())),
+            head_dim // 2,
         )
-        out = torch.empty_like(queries)
-        kernels.join_shares[(batch * heads,)](partial, largest, total, out, splits, head_dim)
+        out = qkv.new_empty(batch, 1, heads, head_dim)
+        attention_kernels.join_shares[(batch * heads,)](
+            partial, largest, total, out, splits, head_dim
+        )
         return out
 
     def linear(self, values: Tensor, matrix: Tensor) -> Tensor:
@@ -127,7 +141,7 @@ class TritonOps:
             return functional.linear(values, matrix)
         out = values.new_empty(*values.shape[:-1], outputs)
         rows, block = _tile(outputs, inputs)
-        kernels.matvec[(triton.cdiv(outputs, rows),)](
+        product_kernels.matvec[(triton.cdiv(outputs, rows),)](
             values, matrix, out, outputs, inputs, rows, block
         )
         return out
@@ -140,7 +154,7 @@ class TritonOps:
             total, normed = self.add_norm(hidden, delta, weight, eps)
             return total, functional.linear(normed, matrix)
         operands = (hidden, delta, weight, matrix)
-        return _norm_product(kernels.norm_matvec, operands, eps, matrix.shape[0])
+        return _norm_product(product_kernels.norm_matvec, operands, eps, matrix.shape[0])
 
     def norm_swiglu(
         self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, gate_up: Tensor
@@ -150,7 +164,7 @@ class TritonOps:
             total, both = self.norm_linear(hidden, delta, weight, eps, gate_up)
             return total, _silu_mul(both)
         operands = (hidden, delta, weight, gate_up)
-        return _norm_product(kernels.norm_swiglu, operands, eps, gate_up.shape[0] // 2)
+        return _norm_product(product_kernels.norm_swiglu, operands, eps, gate_up.shape[0] // 2)
 
 
 def _norm_product(
@@ -174,5 +188,5 @@ def _silu_mul(gate_up: Tensor) -> Tensor:
     width = gate_up.shape[-1] // 2
     out = gate_up.new_empty(*gate_up.shape[:-1], width)
     grid = (gate_up.numel() // (2 * width), triton.cdiv(width, SILU_BLOCK))
-    kernels.silu_mul[grid](gate_up, out, width, SILU_BLOCK)
+    product_kernels.silu_mul[grid](gate_up, out, width, SILU_BLOCK)
     return out

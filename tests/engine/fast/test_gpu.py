@@ -113,14 +113,15 @@ def test_kernels_equal_plain_operations_in_bf16() -> None:
         positions = torch.tensor([[position], [0], [position // 2]], device=device)
         qkv = torch.randn(3, 1, 32, 128, **make)
         arguments = (qkv, norms, 1e-6, rotations, positions)
-        queries = fused.rotate_and_store(*arguments, cache)
-        torch.testing.assert_close(queries, plain.rotate_and_store(*arguments, copies), **close)
-        torch.testing.assert_close(cache[0], copies[0], **close)
         torch.testing.assert_close(
-            fused.attend(queries, copies, positions, position + 1),
-            plain.attend(queries, copies, positions, position + 1),
+            fused.attend(*arguments, cache, position + 1),
+            plain.attend(*arguments, copies, position + 1),
             **close,
         )
+        torch.testing.assert_close(cache, copies, **close)
+        queries = fused.rotate_and_store(*arguments, cache)
+        torch.testing.assert_close(queries, plain.rotate_and_store(*arguments, copies), **close)
+        torch.testing.assert_close(cache, copies, **close)
 
 
 @pytest.mark.parametrize("rows", [1, 3])
