@@ -7,6 +7,7 @@ counts fixed, so random weights of the published size do: they say how long, nev
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from operator import truediv
 from statistics import median
 
 import torch
@@ -16,12 +17,16 @@ from moss_demo.domain.events import Run
 from moss_demo.engine.checkpoints import SYNTHETIC, TINY, find_checkpoint
 from moss_demo.engine.config import (
     DecodePath,
+    EncoderCompile,
     EngineConfig,
     Precision,
     choose_device,
     choose_precision,
 )
+from moss_demo.engine.encoder import Encoder
+from moss_demo.engine.encoding import batch_sizes, encode_batches
 from moss_demo.engine.engine import Engine
+from moss_demo.engine.fast.log_mel import DeviceLogMel
 from moss_demo.engine.loading import NO_END, Loaded, load
 from moss_demo.engine.together import transcribe_together
 
@@ -56,6 +61,7 @@ class Plan:
         long: a clip of five and a half minutes, and as many tokens as its speech would take.
         deep: a long prompt with few tokens, for the speed of decoding behind it.
         rows: clips of a batch.
+        encoded_s: length of the clip for the encoder alone.
     """
 
     repeats: int
@@ -63,12 +69,18 @@ class Plan:
     long: Workload
     deep: Workload
     rows: int
+    encoded_s: float
 
 
 FULL = Plan(
-    10, Workload(28.0, 445, 190), Workload(327.6, 4_356, 2_600), Workload(327.6, 6_900, 128), 32
+    10,
+    Workload(28.0, 445, 190),
+    Workload(327.6, 4_356, 2_600),
+    Workload(327.6, 6_900, 128),
+    32,
+    327.6,
 )
-QUICK = Plan(1, Workload(4.0, 120, 12), Workload(35.0, 560, 12), Workload(4.0, 1_100, 12), 3)
+QUICK = Plan(1, Workload(4.0, 120, 12), Workload(35.0, 560, 12), Workload(4.0, 1_100, 12), 3, 4.0)
 REFERENCE_TOKENS = 64
 """Tokens of the reference path on the long clip: its time a token does not need more."""
 
@@ -105,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         _deep(fast, loaded, plan.deep, repeats),
         _long(fast, reference, loaded, plan.long, repeats),
         _batch(fast, loaded, plan, repeats),
+        _encoder(loaded, plan.encoded_s, repeats),
     ):
         for figure in figures:
             print(figure.line(), flush=True)
@@ -166,6 +179,34 @@ def _batch(fast: Engine, loaded: Loaded, plan: Plan, repeats: int) -> list[Figur
     audio_s = sum(request.clip.duration_s for request in requests)
     speeds = tuple(audio_s / max(_seconds(run) for run in batch) for batch in batches)
     return [Figure(f"fast, {plan.rows} clips of {_what(batches[-1][0])}", "audio s/s", speeds)]
+
+
+def _encoder(loaded: Loaded, duration_s: float, repeats: int) -> list[Figure]:
+    """Time the encoder compiled and eager in turn; compiling is timed apart."""
+    clip = Workload(duration_s, 0, 1).request(loaded).clip
+    log_mel = DeviceLogMel(loaded.processor.feature_extractor, loaded.model.device)
+    eager, compiled = (
+        Encoder(loaded, m) for m in (EncoderCompile.OFF, EncoderCompile.MAX_AUTOTUNE)
+    )
+    for chunks in compiled.to_compile(batch_sizes([clip])):
+        compiled.compile(chunks)
+    times: dict[Encoder, list[float]] = {eager: [], compiled: []}
+    parts = {}
+    for _ in range(repeats + 1):
+        for encoder in times:
+            *_, encoded = encode_batches(encoder, log_mel, [clip])
+            times[encoder].append(1e3 * encoded.encoder_s)
+            parts[encoder] = torch.cat(encoded.parts).float()
+    slow, quick = (tuple(values[1:]) for values in times.values())
+    drift = (parts[compiled] - parts[eager]).norm() / parts[eager].norm()
+    what = f"encoder, {duration_s:g} s"
+    return [
+        Figure(f"{what}: eager", "ms", slow),
+        Figure(f"{what}: compiled", "ms", quick),
+        Figure(f"{what}: compiled against eager", "times", tuple(map(truediv, slow, quick))),
+        Figure(f"{what}: drift of the embeddings", "", (float(drift),)),
+        Figure(f"{what}: compiling", "s", (compiled.compile_s,)),
+    ]
 
 
 def _times(what: str, runs: Sequence[Run]) -> list[Figure]:

@@ -18,6 +18,7 @@ def test_a_quick_run_prints_every_row(capsys: pytest.CaptureFixture[str]) -> Non
         "fast against reference, 4 s clip",
         "reference, 35 s, prompt 560",
         "fast, 3 clips of 4 s",
+        "encoder, 4 s: compiled against eager",
     ):
         assert row in table
     assert "12 tokens" in table  # forced: no end token cuts a run short
