@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from moss_demo.engine.weights.packages import hide_torchao
 from moss_demo.errors import MossDemoError
 from moss_demo.settings import Settings, from_environment
 
@@ -23,6 +24,7 @@ def parse_arguments(words: Sequence[str] | None = None) -> tuple[Settings, argpa
 
 def main(words: Sequence[str] | None = None) -> None:
     """Build the page and serve it until interrupted."""
+    hide_torchao()
     try:
         settings, arguments = parse_arguments(words)
         from moss_demo.ui.app import build_app, launch  # imports model libraries: after --help

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from moss_demo import __version__
+from moss_demo.engine.weights.packages import hide_torchao
 from moss_demo.errors import MossDemoError
 
 COMMANDS = {
@@ -72,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    hide_torchao()
     command = next((word for word in words if word in COMMANDS), None)
     try:
         parser, module = build_parser(command)

@@ -2,6 +2,13 @@
 
 import pytest
 
+from moss_demo.engine.weights.packages import hide_torchao
+
+
+def pytest_configure() -> None:
+    """Import what the app imports, when the app does."""
+    hide_torchao()
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--retake-screenshot`, which renews the README's picture of the page."""

@@ -16,7 +16,7 @@ from moss_demo.bench.workbench import (
     variant_of,
     work_of,
 )
-from moss_demo.bench.workload import Workload, decode_bytes, weight_bytes
+from moss_demo.bench.workload import Workload, decode_bytes
 from moss_demo.domain.events import Run
 from moss_demo.engine.config import DecodePath
 
@@ -59,7 +59,7 @@ def _trial(bench: Workbench, recording: Recording, decode: DecodePath, tokens: i
                 variant=variant_of(engine),
                 raw=_raw(timeline, engine.config.device),
                 figures={
-                    "weights_bytes": weight_bytes(engine.loaded),
+                    "weights_bytes": engine.info.weight_bytes,
                     "kv_bytes": decode_bytes(engine.loaded, positions),
                 },
                 labels={"memory_source": timeline.source},

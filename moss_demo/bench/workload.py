@@ -42,11 +42,6 @@ class Workload:
             words += max(1, (self.prompt_tokens - len(ids)) // 4)
 
 
-def weight_bytes(loaded: Loaded) -> int:
-    """Return the memory of all weights."""
-    return sum(weight.numel() * weight.element_size() for weight in loaded.model.parameters())
-
-
 def decode_bytes(loaded: Loaded, positions: int) -> int:
     """Return the memory of keys and values of `positions` positions."""
     config: Any = loaded.model.config.text_config

@@ -12,7 +12,7 @@ from statistics import median
 
 import torch
 
-from moss_demo.bench.workload import Workload, decode_bytes, weight_bytes
+from moss_demo.bench.workload import Workload, decode_bytes
 from moss_demo.domain.events import Run
 from moss_demo.engine.checkpoints import SYNTHETIC, TINY, find_checkpoint
 from moss_demo.engine.config import (
@@ -27,8 +27,9 @@ from moss_demo.engine.encoder import Encoder
 from moss_demo.engine.encoding import batch_sizes, encode_batches
 from moss_demo.engine.engine import Engine
 from moss_demo.engine.fast.log_mel import DeviceLogMel
-from moss_demo.engine.loading import NO_END, Loaded, load
+from moss_demo.engine.loading import NO_END, Loaded
 from moss_demo.engine.together import transcribe_together
+from moss_demo.engine.weights.preparing import prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
     plan = QUICK if arguments.quick else FULL
     repeats = max(1, arguments.repeats or plan.repeats)
     checkpoint = find_checkpoint(name)
-    loaded = replace(load(checkpoint, precision.dtype, device), end_ids=NO_END)
+    loaded = prepare(checkpoint, EngineConfig(name, device, precision))
+    loaded = replace(loaded, end_ids=NO_END)
     fast, reference = (
         Engine(EngineConfig(name, device, precision, decode), checkpoint, loaded, 0.0)
         for decode in (DecodePath.FAST, DecodePath.REFERENCE)
@@ -160,7 +162,7 @@ def _long(
     what = f"fast, {_what(runs[-1])}"
     few = Workload(work.duration_s, work.prompt_tokens, min(work.tokens, REFERENCE_TOKENS))
     slow = transcribe_together(reference, [few.request(loaded)])
-    needed_bytes = weight_bytes(loaded) + decode_bytes(loaded, _positions(runs[-1]))
+    needed_bytes = fast.info.weight_bytes + decode_bytes(loaded, _positions(runs[-1]))
     peaks = tuple(
         r.finished.peak_memory_bytes / needed_bytes
         for r in runs

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             name=request.clip.name,
             duration_s=request.clip.duration_s,
             run=finished,
-            figures=asdict(info),
+            figures=info.record(),
         )
         write_output(text, arguments.output)
         warn(export_notes(finished.transcript, fmt, duration_s=request.clip.duration_s))

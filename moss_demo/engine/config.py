@@ -9,16 +9,26 @@ from moss_demo.errors import DeviceError, RequestError
 
 
 class Precision(StrEnum):
-    """Number format of weights and activations."""
+    """Number format of weights and activations.
+
+    `int8` keeps the matrices of the decoder in 8 bits, all else in bf16. `q8_0`, `q4_0`
+    and `q4_k` round the same matrices through a GGUF type and compute in bf16, at the memory and
+    the speed of bf16: they tell what the format does to a transcript.
+    """
 
     FP32 = "fp32"
     BF16 = "bf16"
     FP16 = "fp16"
+    INT8 = "int8"
+    Q8_0 = "q8_0"
+    Q4_0 = "q4_0"
+    Q4_K = "q4_k"
 
     @property
     def dtype(self) -> torch.dtype:
-        """The torch type of weights and activations."""
-        return {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[self.value]
+        """The torch type of activations, and of weights that have no format of their own."""
+        plain = {"fp32": torch.float32, "fp16": torch.float16}
+        return plain.get(self.value, torch.bfloat16)
 
 
 class DecodePath(StrEnum):

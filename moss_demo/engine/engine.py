@@ -6,7 +6,7 @@ same time: `pool.py` keeps one run a device.
 
 import copy
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from moss_demo.engine.paths import open_path
 from moss_demo.engine.prompting import build_prompt_ids, count_audio_tokens
 from moss_demo.engine.recorder import Recorder
 from moss_demo.engine.speech import SpeechGate
+from moss_demo.engine.weights.report import QuantizationReport, summary_dict, weight_bytes
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
 from moss_demo.errors import DeviceError
 
@@ -44,6 +45,7 @@ class EngineInfo:
         revision: commit of published weights, else "local".
         layout: how its tensors are named.
         parameters: number of weights.
+        weight_bytes: memory that they take.
         context_tokens: positions that prompt and transcript share.
         device: torch device.
         precision: number format.
@@ -52,12 +54,14 @@ class EngineInfo:
         load_s: seconds from the first file to weights on the device.
         encoder_compile: how the audio encoder is compiled.
         compile_s: seconds spent compiling it so far.
+        quantization: what a weight format did to the model; None without one.
     """
 
     checkpoint: str
     revision: str
     layout: str
     parameters: int
+    weight_bytes: int
     context_tokens: int
     device: str
     precision: str
@@ -66,6 +70,13 @@ class EngineInfo:
     load_s: float
     encoder_compile: str = EncoderCompile.OFF
     compile_s: float = 0.0
+    quantization: QuantizationReport | None = None
+
+    def record(self) -> dict[str, object]:
+        """Return everything as JSON values; of a quantization the summary only."""
+        plain = asdict(replace(self, quantization=None))
+        report = self.quantization
+        return plain | {"quantization": None if report is None else summary_dict(report)}
 
 
 @dataclass(slots=True, eq=False)
@@ -184,6 +195,7 @@ class Engine:
             revision=checkpoint.revision,
             layout=checkpoint.layout,
             parameters=sum(weight.numel() for weight in model.parameters()),
+            weight_bytes=weight_bytes(model),
             context_tokens=text_config.max_position_embeddings,
             device=config.device,
             precision=config.precision,
@@ -191,6 +203,7 @@ class Engine:
             attention=self._path.attention,
             load_s=self._load_s,
             encoder_compile=config.encoder_compile,
+            quantization=self._loaded.quantization,
         )
 
     def _run(self, requests: Sequence[Request], emit: EmitOf, is_stopped: IsStopped) -> None:

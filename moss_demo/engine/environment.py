@@ -12,7 +12,17 @@ from moss_demo.engine.checkpoints import HUB_CHECKPOINTS, TINY, find_checkpoint,
 from moss_demo.errors import CheckpointError
 from moss_demo.settings import Settings
 
-PACKAGES = ("torch", "transformers", "gradio", "soundfile", "av", "soxr", "silero-vad")
+PACKAGES = (
+    "torch",
+    "transformers",
+    "gradio",
+    "soundfile",
+    "av",
+    "soxr",
+    "silero-vad",
+    "torchao",
+    "gguf",
+)
 
 
 def describe(settings: Settings) -> tuple[tuple[str, str], ...]:

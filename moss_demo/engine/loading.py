@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from moss_demo.engine.checkpoints import TINY_DIR, Checkpoint, Layout, read_json
+from moss_demo.engine.weights.report import QuantizationReport
 from moss_demo.errors import CheckpointError
 
 ATTENTION = "sdpa"
@@ -55,6 +56,7 @@ class Loaded:
     processor: MossTranscribeDiarizeProcessor
     generation: GenerationConfig
     end_ids: frozenset[int] | None = None
+    quantization: QuantizationReport | None = None
 
 
 NO_END = frozenset({2**31 - 1})

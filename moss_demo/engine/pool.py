@@ -16,7 +16,7 @@ from moss_demo.domain.request import Request
 from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine, EngineInfo
-from moss_demo.engine.loading import load
+from moss_demo.engine.weights.preparing import prepare
 from moss_demo.engine.worker import Emit, IsStopped, StoppedError, stream_from_worker
 from moss_demo.errors import DeviceError, RequestError
 
@@ -148,7 +148,7 @@ class EnginePool:
         self._free()
         started_at = perf_counter()
         try:
-            loaded = load(checkpoint, config.precision.dtype, config.device)
+            loaded = prepare(checkpoint, config)
         except torch.OutOfMemoryError as error:
             self._free()
             raise DeviceError(

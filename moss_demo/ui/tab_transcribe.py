@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import gradio as gr
 
@@ -260,7 +260,7 @@ def _finished(results: Results, kept: Outcome, names: dict[str, str]) -> Updates
 def _named(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
     """Show and write everything that carries a speaker's name."""
     run = kept.run
-    files = write_exports(run, names, {} if kept.engine is None else asdict(kept.engine))
+    files = write_exports(run, names, {} if kept.engine is None else kept.engine.record())
     status = TimelineStatus.STOPPED if run.finished is None else None
     charts = (
         timeline_figure(run.transcript, run.duration_s, names),

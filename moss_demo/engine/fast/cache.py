@@ -53,7 +53,7 @@ class KvCache:
         shape = self._weights.shape
         size = (self.batch, self.capacity, shape.kv_heads, shape.head_dim)
         # Zeros, not whatever was in memory: a masked position has weight 0, and 0 times NaN is NaN.
-        return self._weights.embedding.new_zeros(size)
+        return self._weights.norm.new_zeros(size)
 
     def _rotations(self) -> tuple[Tensor, Tensor]:
         """Tabulate cosine and sine of position times frequency (RoPE, arXiv 2104.09864)."""

@@ -54,7 +54,7 @@ class Decoder:
             for row, length in enumerate(lengths):
                 if start < length <= stop:
                     last[row] = hidden[row, length - 1 - start]
-        return functional.linear(last, self.weights.head)
+        return self._logits(last)
 
     def step(self, tokens: Tensor, positions: Tensor, cache: KvCache, used: int) -> Tensor:
         """Decode one token a row.
@@ -73,9 +73,15 @@ class Decoder:
         def attend(qkv: Tensor, norms: Norms, layer: LayerCache) -> Tensor:
             return self.ops.attend(qkv, norms, eps, rotations, positions, layer, used)
 
-        hidden = functional.embedding(tokens, self.weights.embedding)
+        hidden = self.weights.embed(tokens)
         hidden = self._layers(hidden, cache, attend)
-        return functional.linear(hidden[:, -1], self.weights.head)
+        return self._logits(hidden[:, -1])
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        head = self.weights.head
+        if len(head) == 1:
+            return functional.linear(hidden, head[0])
+        return torch.cat([self.ops.linear(hidden, rows) for rows in head], dim=-1)
 
     def _prefill_block(self, block: Tensor, start: int, cache: KvCache) -> Tensor:
         stop = start + block.shape[1]

@@ -1,7 +1,7 @@
 """Triton kernels of norms, products of one row and gates, launched by `triton_ops`.
 
 All tensors are contiguous. Names in lower case without a type are addresses or sizes; those with
-`constexpr` are compiled in.
+`constexpr` are compiled in. Matrices are in the type of the vectors, or int8 with a scale a row.
 """
 
 import triton
@@ -46,14 +46,14 @@ def silu_mul(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def matvec(  # type: ignore[no-untyped-def]
-    vector, matrix, out, outputs, inputs, rows: tl.constexpr, block: tl.constexpr
+    vector, matrix, scales, out, outputs, inputs, rows: tl.constexpr, block: tl.constexpr
 ):
     """Multiply `rows` rows of a matrix of shape (outputs, inputs) by a vector."""
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     weight = _load_rows(matrix, row, outputs, inputs, block)
     column = tl.arange(0, block)
     value = tl.load(vector + column, mask=column < inputs, other=0.0).to(tl.float32)
-    sums = tl.sum(weight.to(tl.float32) * value[None, :], axis=1)
+    sums = _product(weight, value, scales, row, outputs)
     tl.store(out + row, sums.to(out.dtype.element_ty), mask=row < outputs)
 
 
@@ -63,6 +63,7 @@ def norm_matvec(  # type: ignore[no-untyped-def]
     delta,
     factor,
     matrix,
+    scales,
     total,
     out,
     eps,
@@ -75,7 +76,7 @@ def norm_matvec(  # type: ignore[no-untyped-def]
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     weight = _load_rows(matrix, row, outputs, inputs, block)
     value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
-    sums = tl.sum(weight.to(tl.float32) * value[None, :], axis=1)
+    sums = _product(weight, value, scales, row, outputs)
     tl.store(out + row, sums.to(out.dtype.element_ty), mask=row < outputs)
 
 
@@ -85,6 +86,7 @@ def norm_swiglu(  # type: ignore[no-untyped-def]
     delta,
     factor,
     matrix,
+    scales,
     total,
     out,
     eps,
@@ -99,8 +101,8 @@ def norm_swiglu(  # type: ignore[no-untyped-def]
     up_weight = _load_rows(matrix, row + outputs, 2 * outputs, inputs, block)
     value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
     stored = out.dtype.element_ty
-    gate = tl.sum(gate_weight.to(tl.float32) * value[None, :], axis=1).to(stored).to(tl.float32)
-    up = tl.sum(up_weight.to(tl.float32) * value[None, :], axis=1).to(stored).to(tl.float32)
+    gate = _product(gate_weight, value, scales, row, outputs).to(stored).to(tl.float32)
+    up = _product(up_weight, value, scales, row + outputs, 2 * outputs).to(stored).to(tl.float32)
     active = (gate / (1.0 + tl.exp(-gate))).to(stored).to(tl.float32)
     tl.store(out + row, (active * up).to(stored), mask=row < outputs)
 
@@ -110,6 +112,14 @@ def _load_rows(matrix, row, outputs, inputs, block: tl.constexpr):  # type: igno
     column = tl.arange(0, block)
     inside = (row < outputs)[:, None] & (column < inputs)[None, :]
     return tl.load(matrix + row.to(tl.int64)[:, None] * inputs + column, mask=inside, other=0.0)
+
+
+@triton.jit
+def _product(weight, value, scales, row, outputs):  # type: ignore[no-untyped-def]
+    sums = tl.sum(weight.to(tl.float32) * value[None, :], axis=1)
+    if scales is not None:
+        sums *= tl.load(scales + row, mask=row < outputs, other=0.0)
+    return sums
 
 
 @triton.jit  # type: ignore[untyped-decorator]

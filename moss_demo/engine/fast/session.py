@@ -20,14 +20,14 @@ class Session:
     def __init__(self, decoder: Decoder, batch: int, positions: int) -> None:
         """Allocate for `positions` at least; later ones make the cache grow."""
         weights = decoder.weights
-        device = weights.embedding.device
+        device = weights.norm.device
         self._decoder = decoder
         self._graph: StepGraph | None = None
         self._used = 0
         self.cache = KvCache(weights, batch, bucket(positions))
         self.tokens = torch.zeros(batch, 1, dtype=torch.long, device=device)
         self._positions = torch.zeros_like(self.tokens)
-        self.logits = weights.head.new_empty(batch, weights.head.shape[0])
+        self.logits = weights.norm.new_empty(batch, sum(rows.shape[0] for rows in weights.head))
 
     def fits(self, batch: int, positions: int) -> bool:
         """Tell whether a batch can begin here without other memory."""

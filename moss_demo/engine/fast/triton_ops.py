@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from moss_demo.engine.fast import attention_kernels, product_kernels
+from moss_demo.engine.weights.int8 import matrix_parts
 
 BLOCK_BYTES = 16_384
 """Keys that a program reads at once: 64 of the published width in bf16, half as many in fp32, so
@@ -34,7 +35,8 @@ class TritonOps:
 
     Matrices meet a single token in kernels of their own, which also do the norm before and the
     gate behind: a product of one row only reads the matrix, and cuBLAS reads it at half the speed
-    of the memory. More rows go to cuBLAS.
+    of the memory. More rows go to cuBLAS. An 8-bit matrix is read as it is, and widened in
+    registers.
     """
 
     name = "split-kv (triton)"
@@ -142,7 +144,7 @@ class TritonOps:
         out = values.new_empty(*values.shape[:-1], outputs)
         rows, block = _tile(outputs, inputs)
         product_kernels.matvec[(triton.cdiv(outputs, rows),)](
-            values, matrix, out, outputs, inputs, rows, block
+            values, *matrix_parts(matrix), out, outputs, inputs, rows, block
         )
         return out
 
@@ -153,7 +155,7 @@ class TritonOps:
         if hidden.numel() > matrix.shape[1]:
             total, normed = self.add_norm(hidden, delta, weight, eps)
             return total, functional.linear(normed, matrix)
-        operands = (hidden, delta, weight, matrix)
+        operands = (hidden, delta, weight, *matrix_parts(matrix))
         return _norm_product(product_kernels.norm_matvec, operands, eps, matrix.shape[0])
 
     def norm_swiglu(
@@ -163,12 +165,15 @@ class TritonOps:
         if hidden.numel() > gate_up.shape[1]:
             total, both = self.norm_linear(hidden, delta, weight, eps, gate_up)
             return total, _silu_mul(both)
-        operands = (hidden, delta, weight, gate_up)
+        operands = (hidden, delta, weight, *matrix_parts(gate_up))
         return _norm_product(product_kernels.norm_swiglu, operands, eps, gate_up.shape[0] // 2)
 
 
 def _norm_product(
-    kernel: Any, operands: tuple[Tensor, Tensor, Tensor, Tensor], eps: float, outputs: int
+    kernel: Any,
+    operands: tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None],
+    eps: float,
+    outputs: int,
 ) -> tuple[Tensor, Tensor]:
     hidden, inputs = operands[0], operands[0].shape[-1]
     total, out = torch.empty_like(hidden), hidden.new_empty(*hidden.shape[:-1], outputs)

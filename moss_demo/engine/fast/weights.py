@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 from transformers import MossTranscribeDiarizeForConditionalGeneration
 
+from moss_demo.engine.weights.int8 import head_blocks, is_int8, join_int8
 from moss_demo.errors import CheckpointError
 
 
@@ -51,18 +52,18 @@ class DecoderWeights:
 
     Attributes:
         shape: its sizes.
-        embedding: (vocabulary, hidden).
+        embed: returns the embeddings of token ids.
         layers: from the first to the last.
         norm: weight of the last RMS norm.
-        head: (vocabulary, hidden).
+        head: (vocabulary, hidden), in one matrix or in several of its rows.
         rotation: inverse frequencies of the rotary embedding, fp32, (head_dim / 2,).
     """
 
     shape: DecoderShape
-    embedding: Tensor
+    embed: nn.Module
     layers: tuple[LayerWeights, ...]
     norm: Tensor
-    head: Tensor
+    head: tuple[Tensor, ...]
     rotation: Tensor
 
 
@@ -83,10 +84,10 @@ def join_weights(model: MossTranscribeDiarizeForConditionalGeneration) -> Decode
             config.head_dim,
             config.rms_norm_eps,
         ),
-        embedding=decoder.embed_tokens.weight.detach(),
+        embed=decoder.embed_tokens,
         layers=tuple(_layer(layer) for layer in decoder.layers),
         norm=decoder.norm.weight.detach(),
-        head=model.lm_head.weight.detach(),
+        head=head_blocks(model.lm_head),
         rotation=decoder.rotary_emb.inv_freq.float(),
     )
 
@@ -121,6 +122,8 @@ def _layer(layer: Any) -> LayerWeights:
 
 
 def _join(*linears: nn.Linear) -> Tensor:
+    if is_int8(linears[0].weight):
+        return join_int8(linears)
     joined = torch.cat([linear.weight.detach() for linear in linears])
     parts = joined.split([linear.out_features for linear in linears])
     for linear, part in zip(linears, parts, strict=True):

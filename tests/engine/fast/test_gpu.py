@@ -92,7 +92,7 @@ def test_a_cache_that_grows_between_two_graphs_loses_nothing(tiny_on_gpu: Loaded
     """Kernels and graph agree with plain operations before and after the cache has moved."""
     weights = join_weights(tiny_on_gpu.model)
     ids = torch.arange(1_020, device=CUDA) * 7 % 1_200 + 20
-    prompt = weights.embedding[ids]
+    prompt = weights.embed(ids)
     prompts = [prompt, prompt[:511]]
     fused = _decode(Decoder(weights, choose_ops(torch.device(CUDA))), prompts, 12)
     assert fused == _decode(Decoder(weights, PlainOps()), prompts, 12)
@@ -156,7 +156,7 @@ def test_logits_of_the_published_size_are_as_exact_as_the_reference() -> None:
     plain = model(input_ids=ids).logits[:, -1].float()
     decoder = Decoder(join_weights(model), choose_ops(torch.device(CUDA)))
     session = Session(decoder, 1, 445)
-    session.begin([decoder.weights.embedding[ids[0, :444]]])
+    session.begin([decoder.weights.embed(ids[0, :444])])
     session.tokens.copy_(ids[:, 444:])
     session.advance()
     fast_error = (session.logits.float() - exact).norm() / exact.norm()

@@ -1,0 +1,34 @@
+"""From a checkpoint and an engine's configuration to a model that is ready to run.
+
+Here the parts meet in their order: files, then an adapter, then a weight format, then the device.
+"""
+
+from dataclasses import replace
+
+import torch
+
+from moss_demo.engine.checkpoints import Checkpoint
+from moss_demo.engine.config import EngineConfig, Precision
+from moss_demo.engine.loading import Loaded, load
+from moss_demo.engine.weights.block_formats import BLOCK_TYPES, round_through
+from moss_demo.engine.weights.int8 import quantize_to_int8
+
+
+def prepare(checkpoint: Checkpoint, config: EngineConfig) -> Loaded:
+    """Load a checkpoint as the configuration wants it.
+
+    A weight format is applied in main memory, so that a GPU never holds the model twice.
+
+    Raises:
+        MossDemoError: the checkpoint is unusable, or the format needs a package that is missing.
+        torch.OutOfMemoryError: it does not fit the device.
+    """
+    if config.precision is not Precision.INT8 and config.precision not in BLOCK_TYPES:
+        return load(checkpoint, config.precision.dtype, config.device)
+    loaded = load(checkpoint, config.precision.dtype, "cpu")
+    if config.precision is Precision.INT8:
+        report = quantize_to_int8(loaded.model)
+    else:
+        report = round_through(loaded.model, config.precision, config.device)
+    torch.nn.Module.to(loaded.model, config.device)
+    return replace(loaded, quantization=report)
