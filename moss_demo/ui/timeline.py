@@ -67,6 +67,20 @@ class TimelineMeta(TypedDict):
     open: SegmentPayload | None
 
 
+_PARTS = (
+    "words",
+    "state",
+    "speakers",
+    "rows",
+    "paint",
+    "pointer",
+    "player",
+    "find",
+    "keys",
+    "start",
+)
+"""Files of the script in the order in which they have to stand."""
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
@@ -182,8 +196,7 @@ class Timeline(gr.HTML):
 @cache
 def _script() -> str:
     """Return the files of the script as the one function body that Gradio runs."""
-    parts = ("_words", "", "_speakers", "_rows", "_paint", "_pointer", "_player", "_find", "_start")
-    return "\n".join(asset_text(f"timeline{part}.js") for part in parts)
+    return "\n".join(asset_text(f"timeline/{part}.js") for part in _PARTS)
 
 
 @cache
@@ -195,8 +208,8 @@ def _template(audio_id: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z][\w-]*", audio_id, re.ASCII):
         raise ValueError(f"{audio_id!r} cannot be the id of a player")
-    markup = asset_text("timeline.html").replace("AUDIO_ID", audio_id)
-    return f"<style>{asset_text('timeline.css')}</style>{markup}"
+    markup = asset_text("timeline/markup.html").replace("AUDIO_ID", audio_id)
+    return f"<style>{asset_text('timeline/style.css')}</style>{markup}"
 
 
 def _status(run: Run) -> TimelineStatus:

@@ -14,8 +14,7 @@ from playwright.sync_api import ConsoleMessage, Page, Request
 
 from moss_demo.ui.theme import load_css, make_theme
 
-RECORDING_S = 60
-"""Length of the recording that the viewer's tests play."""
+from .viewer import RECORDING_S, Script, build_page, open_page
 
 _LOCAL = {"127.0.0.1", "localhost"}
 _FOREIGN_WARNINGS = (
@@ -104,3 +103,27 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file.setframerate(8000)
         file.writeframes((bytes([126]) * 20 + bytes([130]) * 20) * (200 * RECORDING_S))
     return path
+
+
+@pytest.fixture(scope="session")
+def scripts(
+    serve: Callable[[gr.Blocks], str], recording: Path
+) -> Iterator[dict[str, tuple[Script, str]]]:
+    """Serve the page twice: with the waveform player and with the browser's own."""
+    plain = gr.WaveformOptions(show_recording_waveform=False)
+    made = {}
+    for kind, player in (("waveform", {}), ("native", {"waveform_options": plain})):
+        script = Script()
+        made[kind] = (script, serve(build_page(script, recording, **player)))
+    yield made
+    for script, _ in made.values():
+        script.end()
+
+
+@pytest.fixture
+def viewer(quiet_page: Page, scripts: dict[str, tuple[Script, str]]) -> Iterator[Script]:
+    """Open the page and start a run; the test says what arrives."""
+    script, address = scripts["waveform"]
+    open_page(quiet_page, address)
+    yield script
+    script.end()

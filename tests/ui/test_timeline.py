@@ -161,13 +161,13 @@ def test_no_word_of_the_script_hides_a_property() -> None:
 
 def test_every_flag_has_its_words() -> None:
     """Each irregularity that the parser knows is explained beside the segment."""
-    words = asset_text("timeline_words.js")
+    words = asset_text("timeline/words.js")
     assert [flag for flag in SegmentFlag if f"{flag}: [" not in words] == []
 
 
 def test_every_status_has_its_words() -> None:
     """An empty component always says why it is empty."""
-    words = asset_text("timeline_words.js")
+    words = asset_text("timeline/words.js")
     hints = words[words.index("hint: {") :]
     assert [status for status in TimelineStatus if f"{status}: " not in hints] == []
 
@@ -175,7 +175,7 @@ def test_every_status_has_its_words() -> None:
 @pytest.mark.parametrize(("scheme", "track"), [("light", "#ffffff"), ("dark", "#0f172a")])
 def test_speaker_colours_stand_out_from_their_track(scheme: str, track: str) -> None:
     """Every speaker colour has at least 3:1 against the lane it is drawn on."""
-    sheet = asset_text("timeline.css")
+    sheet = asset_text("timeline/style.css")
     rules = sheet[sheet.index(".dark .moss-tl {" if scheme == "dark" else ".moss-tl {") :]
     colours = dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", rules[: rules.index("}")]))
     speakers = {name: colour for name, colour in colours.items() if "speaker" in name}
@@ -190,7 +190,7 @@ def test_speaker_colours_stand_out_from_their_track(scheme: str, track: str) -> 
 def test_the_page_style_names_no_other_host() -> None:
     """Neither theme nor style makes the browser fetch anything from elsewhere."""
     theme = make_theme()
-    sources = (load_css(), asset_text("timeline.css"), theme._get_theme_css())
+    sources = (load_css(), asset_text("timeline/style.css"), theme._get_theme_css())
     assert [source for source in sources if re.search(r"url\(.?(https?:)?//|@import", source)] == []
     assert theme._stylesheets == []
 

@@ -12,6 +12,7 @@ const poll = setInterval(() => {
     return;
   }
   clearInterval(poll);
+  unmounted.abort();
   clearHits();
   widthWatch.disconnect();
   themeWatch.disconnect();
