@@ -23,6 +23,7 @@ COMMANDS = {
     "compare": "judge whether one transcript equals another: words, speakers, times",
     "score": "measure a transcript against a reference",
     "benchmark": "measure encoder, requests, precisions, batches and memory",
+    "evaluate": "transcribe and measure many recordings, resumable, on one or many devices",
     "info": "print versions, devices, checkpoints and caches",
     "bench-engine": "time the fast decode path against the reference",
     "download": "fetch published weights into the Hugging Face cache",

@@ -25,9 +25,17 @@ class DeviceError(MossDemoError):
     """The device is missing, out of memory or lost."""
 
 
+class DeviceMemoryError(DeviceError):
+    """The device has too little memory for what was asked; less of it may fit."""
+
+
 class TranscriptError(MossDemoError):
     """A transcript file cannot be read or cannot be written in the wanted format."""
 
 
 class ReportError(MossDemoError):
     """A benchmark report cannot be read, kept or compared."""
+
+
+class ManifestError(MossDemoError):
+    """A list of recordings cannot be read or holds none."""

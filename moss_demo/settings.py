@@ -50,6 +50,39 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """Which of several processes of one command this is, as `torchrun` says it.
+
+    Attributes:
+        rank: number among all processes, from 0.
+        local_rank: number among those of this machine, from 0.
+        count: how many there are.
+    """
+
+    rank: int = 0
+    local_rank: int = 0
+    count: int = 1
+
+
+def worker_from_environment(environment: Mapping[str, str] = os.environ) -> Worker:
+    """Read `RANK`, `LOCAL_RANK` and `WORLD_SIZE`; without them there is one process.
+
+    Raises:
+        RequestError: a variable holds something that is not a whole number.
+    """
+    try:
+        rank, local_rank, count = (
+            int(environment.get(name) or default)
+            for name, default in (("RANK", 0), ("LOCAL_RANK", 0), ("WORLD_SIZE", 1))
+        )
+    except ValueError as error:
+        raise RequestError(
+            "RANK, LOCAL_RANK and WORLD_SIZE must be whole numbers, as torchrun sets them."
+        ) from error
+    return Worker(rank, local_rank, count)
+
+
 def keep_gradio_offline() -> None:
     """Switch Gradio's own look-ups of versions and telemetry off, unless the host set them."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from moss_demo.domain.audio import AudioClip
+from moss_demo.domain.events import Span
 from moss_demo.errors import RequestError
 
 
@@ -51,6 +52,7 @@ class Request:
         hotwords: names and terms the transcript is likely to hold.
         options: how to decode.
         speech_gate: look for speech first and answer "no speech found" without model work.
+        speech: what an earlier look for speech found, so that it is not done again.
     """
 
     clip: AudioClip
@@ -58,3 +60,4 @@ class Request:
     hotwords: tuple[str, ...] = ()
     options: DecodeOptions = field(default_factory=DecodeOptions)
     speech_gate: bool = True
+    speech: tuple[Span, ...] | None = None

@@ -12,7 +12,13 @@ from pathlib import Path
 from moss_demo.domain.audio import MIN_DURATION_S, SAMPLE_RATE_HZ, AudioClip
 from moss_demo.engine.containers import HEAD_BYTES, Container, foreign_kind, headerless, recognise
 from moss_demo.engine.sound_source import UnreadableError
-from moss_demo.engine.track import MissingDecoderError, NoAudioTrackError, Track, read_track
+from moss_demo.engine.track import (
+    MissingDecoderError,
+    NoAudioTrackError,
+    Track,
+    read_track,
+    stated_duration_s,
+)
 from moss_demo.engine.waveform import TooLongError, Waveform, repair
 from moss_demo.errors import AudioError
 
@@ -55,6 +61,18 @@ def read_audio(
     _check_sound(recording, track.waveform)
     samples, repairs = repair(track.waveform.samples)
     return AudioClip(recording.name, samples, warnings=track.warnings + repairs)
+
+
+def glance_duration_s(path: Path) -> float | None:
+    """Return the length that a recording's header states, in a fraction of a millisecond or so.
+
+    None where the header states none, and for whatever `read_audio` would refuse: that says why.
+    """
+    try:
+        recording = _Recording(path, path.name)
+        return stated_duration_s(path, _recognised(recording))
+    except (AudioError, OSError):
+        return None
 
 
 def _displayable(name: str) -> str:

@@ -1,5 +1,7 @@
 """Whether a recording fits a checkpoint and how many tokens it may write. Pure arithmetic."""
 
+from math import ceil
+
 from moss_demo.domain.audio import SAMPLE_RATE_HZ
 from moss_demo.domain.request import Request
 from moss_demo.errors import RequestError
@@ -14,6 +16,7 @@ small enough that a loop on a short clip ends soon."""
 
 AUDIO_TOKENS_PER_S = 12.5
 MARKER_S = 5
+INSTRUCTION_TOKENS = 100
 
 
 def plan_budget(
@@ -49,13 +52,24 @@ def plan_budget(
     return min(wanted, room)
 
 
+def expected_positions(prompt_tokens: int, max_new_tokens: int) -> int:
+    """Guess where a transcript will end: dense speech writes about 5 tokens for 8 of its prompt."""
+    return prompt_tokens + min(max_new_tokens, 5 * prompt_tokens // 8 + EXTRA_TOKENS)
+
+
+def expected_prompt_tokens(duration_s: float) -> int:
+    """Estimate the prompt of a recording: audio, time markers and a hundred tokens of words."""
+    digits = len(str(int(duration_s)))
+    return ceil(duration_s * (AUDIO_TOKENS_PER_S + digits / MARKER_S)) + INSTRUCTION_TOKENS
+
+
 def longest_duration_s(context_tokens: int) -> float:
     """Estimate the longest recording a context can hold, in seconds.
 
     Twelve and a half audio tokens a second, a time marker with one token a digit every five
     seconds, about a hundred tokens of instruction and `RESERVED_TOKENS` for the transcript.
     """
-    room = context_tokens - RESERVED_TOKENS - 100
+    room = context_tokens - RESERVED_TOKENS - INSTRUCTION_TOKENS
     duration_s = room / AUDIO_TOKENS_PER_S
     for _ in range(4):
         digits = len(str(int(duration_s)))

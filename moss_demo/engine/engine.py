@@ -27,10 +27,11 @@ from moss_demo.engine.loading import Loaded
 from moss_demo.engine.paths import open_path
 from moss_demo.engine.prompting import build_prompt_ids, count_audio_tokens
 from moss_demo.engine.recorder import Recorder
+from moss_demo.engine.room import row_bytes
 from moss_demo.engine.speech import SpeechGate
 from moss_demo.engine.weights.report import QuantizationReport, summary_dict, weight_bytes
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
-from moss_demo.errors import DeviceError
+from moss_demo.errors import DeviceMemoryError
 
 EmitOf = Callable[[int, Event], None]
 """Takes the number of a request and an event of its run."""
@@ -144,12 +145,24 @@ class Engine:
         twin.switch(config)
         return twin
 
+    def check(self, request: Request) -> None:
+        """Refuse what cannot be transcribed, before any work.
+
+        Raises:
+            RequestError: the recording or an option does not fit the checkpoint or the decode path.
+        """
+        self._sizes(request)
+
+    def row_bytes(self, duration_s: float) -> int:
+        """Estimate what one recording of a batch takes on the device beyond the weights."""
+        return row_bytes(self._loaded, duration_s)
+
     def stream(self, request: Request) -> Generator[Event, None, None]:
         """Transcribe; closing the iterator stops the decoding after the step in flight.
 
         Raises:
             RequestError: the recording or the budget does not fit the checkpoint.
-            DeviceError: the device ran out of memory.
+            DeviceMemoryError: the device ran out of memory.
         """
         return stream_from_worker(lambda emit, stopped: self.transcribe(request, emit, stopped))
 
@@ -158,7 +171,7 @@ class Engine:
 
         Raises:
             RequestError: the recording or the budget does not fit the checkpoint.
-            DeviceError: the device ran out of memory.
+            DeviceMemoryError: the device ran out of memory.
         """
         self.transcribe_batch((request,), lambda _, event: emit(event), is_stopped)
 
@@ -172,7 +185,7 @@ class Engine:
 
         Raises:
             RequestError: a recording or a budget does not fit the checkpoint.
-            DeviceError: the device ran out of memory.
+            DeviceMemoryError: the device ran out of memory.
         """
         device = self.config.device
         memory.reset_peak(device)
@@ -180,7 +193,7 @@ class Engine:
             self._run(requests, emit, is_stopped)
         except torch.OutOfMemoryError as error:
             audio_s = sum(request.clip.duration_s for request in requests)
-            raise DeviceError(
+            raise DeviceMemoryError(
                 f"{device} ran out of memory on {audio_s:.0f} s of audio; free the "
                 "device, choose bf16 or cut the recording. The next run is not affected."
             ) from error
@@ -233,15 +246,8 @@ class Engine:
         recorder = Recorder(
             emit, Detokenizer(processor.tokenizer, ends), ends, request.clip.duration_s
         )
-        self._path.check(request.options)
-        prompt_ids = build_prompt_ids(processor, self._checkpoint.layout, request)
+        prompt_ids, budget = self._sizes(request)
         audio_tokens = count_audio_tokens(request.clip.samples.size, processor.audio_merge_size)
-        budget = plan_budget(
-            request,
-            prompt_tokens=len(prompt_ids),
-            context_tokens=self.info.context_tokens,
-            checkpoint=self._checkpoint.name,
-        )
         gate_at = recorder.at()
         speech = self._find_speech(request)
         speech_s = recorder.at() - gate_at
@@ -256,8 +262,22 @@ class Engine:
             return None
         return _Job(request, recorder, prompt_ids, audio_tokens, budget, speech_s)
 
+    def _sizes(self, request: Request) -> tuple[list[int], int]:
+        """Return the prompt's tokens and the token budget."""
+        self._path.check(request.options)
+        prompt_ids = build_prompt_ids(self._loaded.processor, self._checkpoint.layout, request)
+        budget = plan_budget(
+            request,
+            prompt_tokens=len(prompt_ids),
+            context_tokens=self.info.context_tokens,
+            checkpoint=self._checkpoint.name,
+        )
+        return prompt_ids, budget
+
     def _find_speech(self, request: Request) -> tuple[Span, ...] | None:
-        return self._gate.find_speech(request.clip) if request.speech_gate else None
+        if request.speech is not None or not request.speech_gate:
+            return request.speech
+        return self._gate.find_speech(request.clip)
 
     def _encode(self, jobs: Sequence[_Job], is_stopped: IsStopped) -> EncodedAudio | None:
         """Encode the clips, or return None when stopped between micro-batches."""

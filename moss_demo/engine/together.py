@@ -17,7 +17,7 @@ def transcribe_together(
 
     Raises:
         RequestError: a recording or a budget does not fit the checkpoint.
-        DeviceError: the device ran out of memory.
+        DeviceMemoryError: the device ran out of memory.
     """
     runs = [Run(r.clip.name, r.clip.digest, r.clip.duration_s) for r in requests]
 

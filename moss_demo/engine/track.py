@@ -136,6 +136,26 @@ def read_track(path: Path, container: Container, limit_s: float | None) -> Track
     return max(other, found, key=lambda track: track.waveform.duration_s)
 
 
+def stated_duration_s(path: Path, container: Container) -> float | None:
+    """Return the length that the header states, or None; nothing is decoded.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        if container in SOUNDFILE_READS:
+            with soundfile_source(path) as source:
+                return source.claimed_s
+        pyav = load_pyav()
+        if not pyav.audio_codecs(path, container):
+            return None
+        with pyav.pyav_source(path, container, 0) as source:
+            claimed_s: float | None = source.claimed_s
+            return claimed_s
+    except (MissingDecoderError, NoAudioTrackError, UnreadableError):
+        return None
+
+
 def load_pyav() -> ModuleType:
     """Import the module that needs the optional package `av`; most recordings do without it.
 

@@ -84,13 +84,20 @@ class Score:
     stamps: StampErrors
 
 
-def score(reference: Transcript, hypothesis: Transcript, *, language: str | None = None) -> Score:
+def score(
+    reference: Transcript,
+    hypothesis: Transcript,
+    *,
+    language: str | None = None,
+    levels: Sequence[Level] = tuple(Level),
+) -> Score:
     """Measure a hypothesis in every way that the reference allows.
 
     Args:
         reference: the truth.
         hypothesis: what is judged.
         language: code such as `en`, or None to guess it from the reference.
+        levels: what to forgive, from the strictest level to the most lenient.
     """
     spoken = language or guess_language(segment.text for segment in reference.segments)
     named = any(speaker is not None for speaker in reference.speakers)
@@ -99,7 +106,7 @@ def score(reference: Transcript, hypothesis: Transcript, *, language: str | None
     return Score(
         language=spoken,
         texts=tuple(
-            _text_score(reference, hypothesis, TextRules(level, spoken), named) for level in Level
+            _text_score(reference, hypothesis, TextRules(level, spoken), named) for level in levels
         ),
         diarization=tuple(
             (collar, diarization_errors(reference, hypothesis, collar_ms=collar))

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 import torch
 
 from moss_demo.domain.request import DecodeOptions
+from moss_demo.engine.budget import expected_positions
 from moss_demo.engine.decoding import IsStopped, PushRowToken, Row, end_token_ids
 from moss_demo.engine.fast.decoder import Decoder
 from moss_demo.engine.fast.log_mel import DeviceLogMel
@@ -82,14 +83,8 @@ class FastPath:
                     del left[number]
 
     def _ready_session(self, rows: Sequence[Row]) -> Session:
-        positions = max(_expected_positions(row) for row in rows)
+        positions = max(expected_positions(r.prompt.shape[1], r.max_new_tokens) for r in rows)
         if self._session is None or not self._session.fits(len(rows), positions):
             self._session = None  # frees the old cache before the new one is allocated
             self._session = Session(self._decoder, len(rows), positions)
         return self._session
-
-
-def _expected_positions(row: Row) -> int:
-    """Guess where a row will end: dense speech writes about 5 tokens for 8 of its prompt."""
-    prompt_tokens = row.prompt.shape[1]
-    return prompt_tokens + min(row.max_new_tokens, 5 * prompt_tokens // 8 + 256)
