@@ -62,13 +62,10 @@ class LocalTranscriber:
         """Take over an engine; the caller holds its device."""
         self._engine = engine
         self._gate = SpeechGate()
-        info = engine.info
-        kind = info.device.partition(":")[0]
+        info, config = engine.info, engine.config
+        kind = replace(config, device=config.device.partition(":")[0])
         self.name = f"{info.checkpoint} · {info.precision} · {info.device} · {info.decode}"
-        self.identity = (
-            f"{info.checkpoint}@{info.revision} · {info.precision} · {kind} · {info.decode} · "
-            f"{info.attention}"
-        )
+        self.identity = f"{kind} · {info.revision} · {info.attention}"
 
     def limits(self, rows: int | None) -> Limits:
         """Choose the batch from the memory that is free now."""
@@ -95,6 +92,8 @@ class LocalTranscriber:
         """
         refused = {n: error for n, r in enumerate(requests) if (error := self._refusal(r))}
         fitting = [r for n, r in enumerate(requests) if n not in refused]
+        for chunks in self._engine.sizes_to_compile([request.clip for request in fitting]):
+            self._engine.compile_encoder(chunks)
         runs = iter(transcribe_together(self._engine, fitting, is_stopped) if fitting else ())
         if is_stopped():
             raise StoppedError

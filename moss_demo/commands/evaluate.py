@@ -23,13 +23,14 @@ from moss_demo.commands.output import warn
 from moss_demo.domain.prompts import resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions
 from moss_demo.engine.config import DecodePath, EngineConfig, choose_device
-from moss_demo.engine.pool import EnginePool, Loading, Ready
+from moss_demo.engine.pool import EnginePool, Loading, Preparing
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker, wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.scoring.normalize import Level
 from moss_demo.settings import Worker, from_environment, worker_from_environment
 
-Events = Generator[EvaluationEvent | Loading | Ready, None, None]
+Event = EvaluationEvent | Preparing
+Events = Generator[Event, None, None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +115,7 @@ def _config(arguments: argparse.Namespace, worker: Worker) -> EngineConfig:
 def _local_events(wanted: Evaluation, config: EngineConfig) -> Events:
     pool = EnginePool()
 
-    def device_work(emit: Emit[EvaluationEvent | Loading | Ready], is_stopped: IsStopped) -> None:
+    def device_work(emit: Emit[Event], is_stopped: IsStopped) -> None:
         with pool.borrow(config, emit, is_stopped) as engine:
             evaluate(wanted, LocalTranscriber(engine), emit, is_stopped)
 
