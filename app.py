@@ -15,11 +15,12 @@ def parse_arguments(words: Sequence[str] | None = None) -> tuple[Settings, argpa
     settings = from_environment()
     parser = argparse.ArgumentParser(description="Transcribe and diarize in the browser.")
     parser.add_argument("--model", default=settings.model, help="default checkpoint or its folder")
+    parser.add_argument("--adapter", default=settings.adapter, help="LoRA adapter saved by peft")
     parser.add_argument("--device", help="cpu, cuda or cuda:N (default: a GPU when there is one)")
     parser.add_argument("--host", help="address to listen on (default: GRADIO_SERVER_NAME)")
     parser.add_argument("--port", type=int, help="port to listen on (default: GRADIO_SERVER_PORT)")
     arguments = parser.parse_args(words)
-    return replace(settings, model=arguments.model), arguments
+    return replace(settings, model=arguments.model, adapter=arguments.adapter), arguments
 
 
 def main(words: Sequence[str] | None = None) -> None:

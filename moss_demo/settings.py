@@ -16,6 +16,7 @@ class Settings:
 
     Attributes:
         model: checkpoint that is loaded when nobody asks for another one.
+        adapter: folder of a LoRA adapter that is merged into that checkpoint, if any.
         max_duration_s: longest recording that is accepted, in seconds.
         max_file_bytes: largest upload, in bytes.
         hub_endpoint: address of the Hugging Face hub, or None for the public one.
@@ -23,6 +24,7 @@ class Settings:
     """
 
     model: str = "auto"
+    adapter: str | None = None
     max_duration_s: float = 90 * 60.0
     max_file_bytes: int = 1 << 30
     hub_endpoint: str | None = None
@@ -33,9 +35,9 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """Read the settings.
 
     Args:
-        environment: variables by name. Known are `MOSS_DEMO_MODEL`, `MOSS_DEMO_MAX_MINUTES`,
-            `MOSS_DEMO_MAX_UPLOAD_MB`, `MOSS_DEMO_ALLOW_DOWNLOAD` (0 or 1) and the hub's own
-            `HF_ENDPOINT`.
+        environment: variables by name. Known are `MOSS_DEMO_MODEL`, `MOSS_DEMO_ADAPTER`,
+            `MOSS_DEMO_MAX_MINUTES`, `MOSS_DEMO_MAX_UPLOAD_MB`, `MOSS_DEMO_ALLOW_DOWNLOAD` (0 or
+            1) and the hub's own `HF_ENDPOINT`.
 
     Raises:
         RequestError: a variable holds something that is not a positive number.
@@ -43,6 +45,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     defaults = Settings()
     return Settings(
         model=environment.get("MOSS_DEMO_MODEL") or defaults.model,
+        adapter=environment.get("MOSS_DEMO_ADAPTER") or None,
         max_duration_s=60 * _number(environment, "MOSS_DEMO_MAX_MINUTES", 90),
         max_file_bytes=int(_number(environment, "MOSS_DEMO_MAX_UPLOAD_MB", 1024) * (1 << 20)),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,

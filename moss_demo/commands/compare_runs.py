@@ -20,7 +20,7 @@ from moss_demo.errors import RequestError
 from moss_demo.scoring.sides import Side, side_of
 from moss_demo.settings import Settings, from_environment
 
-KEYS = ("model", "precision", "device", "decode", "encoder-compile")
+KEYS = ("model", "adapter", "precision", "device", "decode", "encoder-compile")
 
 
 def run_sides(audio: Path, first: str, second: str) -> tuple[Side, Side]:
@@ -58,6 +58,7 @@ def engine_of(text: str, settings: Settings) -> EngineConfig:
     device = choose_device(pairs.get("device"))
     return EngineConfig(
         checkpoint=pairs.get("model", settings.model),
+        adapter=pairs.get("adapter"),
         device=device,
         precision=choose_precision(pairs.get("precision"), device),
         decode=DecodePath(pairs.get("decode", DecodePath.REFERENCE)),

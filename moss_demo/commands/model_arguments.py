@@ -16,13 +16,16 @@ from moss_demo.settings import Settings
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add `--model`, `--precision`, `--device`, `--decode` and `--encoder-compile`."""
+    """Add the arguments that name an engine."""
     group = parser.add_argument_group("model")
     group.add_argument(
         "--model",
         metavar="NAME|DIR",
         help=f"{', '.join(KNOWN)}, or a checkpoint folder (default: auto, the published "
         "checkpoint when it is in the cache, else tiny)",
+    )
+    group.add_argument(
+        "--adapter", metavar="DIR", help="LoRA adapter saved by peft, merged into the weights"
     )
     group.add_argument(
         "--precision",
@@ -54,4 +57,5 @@ def engine_config(arguments: argparse.Namespace, settings: Settings) -> EngineCo
         precision=choose_precision(arguments.precision, device),
         decode=DecodePath(arguments.decode),
         encoder_compile=EncoderCompile(arguments.encoder_compile),
+        adapter=arguments.adapter or (None if arguments.model else settings.adapter),
     )

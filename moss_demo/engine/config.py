@@ -70,6 +70,7 @@ class EngineConfig:
         precision: number format.
         decode: decode path.
         encoder_compile: how the audio encoder is compiled.
+        adapter: folder of a LoRA adapter that is merged into the weights, if any.
     """
 
     checkpoint: str
@@ -77,6 +78,7 @@ class EngineConfig:
     precision: Precision
     decode: DecodePath = DecodePath.REFERENCE
     encoder_compile: EncoderCompile = EncoderCompile.OFF
+    adapter: str | None = None
 
     def shares_weights_with(self, other: "EngineConfig") -> bool:
         """Tell whether one copy of the weights serves both."""

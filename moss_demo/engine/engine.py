@@ -56,6 +56,7 @@ class EngineInfo:
         encoder_compile: how the audio encoder is compiled.
         compile_s: seconds spent compiling it so far.
         quantization: what a weight format did to the model; None without one.
+        adapter: folder of the adapter that was merged into the weights; None without one.
     """
 
     checkpoint: str
@@ -72,6 +73,7 @@ class EngineInfo:
     encoder_compile: str = EncoderCompile.OFF
     compile_s: float = 0.0
     quantization: QuantizationReport | None = None
+    adapter: str | None = None
 
     def record(self) -> dict[str, object]:
         """Return everything as JSON values; of a quantization the summary only."""
@@ -217,6 +219,7 @@ class Engine:
             load_s=self._load_s,
             encoder_compile=config.encoder_compile,
             quantization=self._loaded.quantization,
+            adapter=config.adapter,
         )
 
     def _run(self, requests: Sequence[Request], emit: EmitOf, is_stopped: IsStopped) -> None:

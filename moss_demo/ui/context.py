@@ -13,6 +13,7 @@ from moss_demo.engine.checkpoints import (
 )
 from moss_demo.engine.config import EngineConfig, choose_device, choose_precision
 from moss_demo.engine.pool import EnginePool
+from moss_demo.engine.weights.adapter import read_adapter
 from moss_demo.errors import RequestError
 from moss_demo.settings import Settings
 
@@ -54,29 +55,46 @@ class AppContext:
             raise RequestError(
                 f"This server does not offer that checkpoint; choose {' or '.join(offered)}."
             )
-        return EngineConfig(checkpoint, self.device, choose_precision(precision, self.device))
+        number_format = choose_precision(precision, self.device)
+        if checkpoint == self.adapted:
+            base, adapter = self._host_checkpoint(), self.settings.adapter
+            return EngineConfig(base, self.device, number_format, adapter=adapter)
+        return EngineConfig(checkpoint, self.device, number_format)
+
+    @property
+    def adapted(self) -> str | None:
+        """Name of the host's checkpoint with the host's adapter, which is a choice of its own."""
+        if self.settings.adapter is None:
+            return None
+        return f"{self._host_checkpoint()} + {Path(self.settings.adapter).name}"
 
     def checkpoint_choices(self) -> list[str]:
         """List the checkpoints a visitor may choose: those that need no download."""
         cached = [repo for repo, hub in HUB_CHECKPOINTS.items() if is_downloaded(hub)]
         local = [] if self.settings.model in (AUTO, TINY, *cached) else [self.settings.model]
-        return [*local, *cached, TINY]
+        adapted = [] if self.adapted is None else [self.adapted]
+        return [*adapted, *local, *cached, TINY]
 
     def default_checkpoint(self) -> str:
         """Name the checkpoint that is chosen at start."""
+        return self.adapted or self._host_checkpoint()
+
+    def _host_checkpoint(self) -> str:
         if self.settings.model != AUTO:
             return self.settings.model
         return PUBLISHED.repo if is_downloaded(PUBLISHED) else TINY
 
 
 def build_context(settings: Settings, device: str | None = None) -> AppContext:
-    """Choose the device, check the host's checkpoint and start with an empty pool.
+    """Choose the device, check the host's checkpoint and adapter, and start with an empty pool.
 
     Raises:
         DeviceError: the device is not there.
-        CheckpointError: the host's checkpoint cannot be found.
+        CheckpointError: the host's checkpoint or adapter cannot be found.
     """
     find_checkpoint(settings.model)
+    if settings.adapter is not None:
+        read_adapter(Path(settings.adapter))
     return AppContext(settings, choose_device(device))
 
 

@@ -4,12 +4,14 @@ Here the parts meet in their order: files, then an adapter, then a weight format
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 import torch
 
 from moss_demo.engine.checkpoints import Checkpoint
 from moss_demo.engine.config import EngineConfig, Precision
 from moss_demo.engine.loading import Loaded, load
+from moss_demo.engine.weights.adapter import merge_adapter, read_adapter
 from moss_demo.engine.weights.block_formats import BLOCK_TYPES, round_through
 from moss_demo.engine.weights.int8 import quantize_to_int8
 
@@ -23,9 +25,13 @@ def prepare(checkpoint: Checkpoint, config: EngineConfig) -> Loaded:
         MossDemoError: the checkpoint is unusable, or the format needs a package that is missing.
         torch.OutOfMemoryError: it does not fit the device.
     """
-    if config.precision is not Precision.INT8 and config.precision not in BLOCK_TYPES:
-        return load(checkpoint, config.precision.dtype, config.device)
-    loaded = load(checkpoint, config.precision.dtype, "cpu")
+    adapter = None if config.adapter is None else read_adapter(Path(config.adapter))
+    is_quantized = config.precision is Precision.INT8 or config.precision in BLOCK_TYPES
+    loaded = load(checkpoint, config.precision.dtype, "cpu" if is_quantized else config.device)
+    if adapter is not None:
+        merge_adapter(loaded.model, adapter)
+    if not is_quantized:
+        return loaded
     if config.precision is Precision.INT8:
         report = quantize_to_int8(loaded.model)
     else:
