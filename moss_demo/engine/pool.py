@@ -2,8 +2,9 @@
 
 import gc
 import threading
+import traceback
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeAlias
@@ -13,12 +14,12 @@ import torch
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
-from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
+from moss_demo.engine.checkpoints import SYNTHETIC, Checkpoint, find_checkpoint
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine, EngineInfo
 from moss_demo.engine.weights.preparing import prepare
 from moss_demo.engine.worker import Emit, IsStopped, StoppedError, stream_from_worker
-from moss_demo.errors import DeviceError, RequestError
+from moss_demo.errors import DeviceError, MossDemoError, RequestError
 
 POLL_S = 0.1
 """How often a waiting run looks whether it was cancelled."""
@@ -55,8 +56,8 @@ PoolEvent: TypeAlias = Preparing | Event
 class EnginePool:
     """Keeps the engine used last and swaps it when another configuration is asked for.
 
-    A switch waits for the run in progress, frees the old weights before it loads the new ones and,
-    when that fails, leaves the pool empty but usable: the next run loads what it needs.
+    A switch waits for the run in progress and frees the old weights before it loads the new ones;
+    when that fails, the old ones are loaded again before the failure is told.
     """
 
     def __init__(self) -> None:
@@ -144,23 +145,35 @@ class EnginePool:
             self._engine.switch(config)
             return self._engine, False
         checkpoint = find_checkpoint(config.checkpoint)
+        old = None if self._engine is None else self._engine.config
         emit(Loading(checkpoint.name))
         self._free()
-        started_at = perf_counter()
         try:
-            loaded = prepare(checkpoint, config)
-        except torch.OutOfMemoryError as error:
+            self._engine = _load(checkpoint, config)
+        except BaseException:
             self._free()
-            raise DeviceError(
-                f"{config.device} has too little memory for {checkpoint.name} in "
-                f"{config.precision}; free the device or choose a smaller precision."
-            ) from error
-        engine = Engine(config, checkpoint, loaded, perf_counter() - started_at)
-        self._engine = engine
-        return engine, True
+            if old is not None:
+                emit(Loading(old.checkpoint))
+                with suppress(MossDemoError):  # then the next run loads what it needs
+                    self._engine = _load(find_checkpoint(old.checkpoint), old)
+            raise
+        return self._engine, True
 
     def _free(self) -> None:
         self._engine = None
         gc.collect()
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
+
+
+def _load(checkpoint: Checkpoint, config: EngineConfig) -> Engine:
+    started_at = perf_counter()
+    try:
+        loaded = prepare(checkpoint, config)
+        return Engine(config, checkpoint, loaded, perf_counter() - started_at)
+    except torch.OutOfMemoryError as error:
+        traceback.clear_frames(error.__traceback__)  # they hold what was loaded so far
+        raise DeviceError(
+            f"{config.device} has too little memory for {checkpoint.name} in "
+            f"{config.precision}; free the device or choose a smaller precision."
+        ) from error

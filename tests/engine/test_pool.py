@@ -1,20 +1,27 @@
 """One run a device: switches, waiting and failures of the pool."""
 
+import json
+import shutil
 import threading
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Finished
 from moss_demo.domain.request import DecodeOptions, Request
+from moss_demo.engine.checkpoints import TINY_DIR, Checkpoint
 from moss_demo.engine.config import EngineConfig, Precision
+from moss_demo.engine.loading import Loaded
 from moss_demo.engine.pool import EnginePool, Loading, Ready
 from moss_demo.engine.together import transcribe_together
+from moss_demo.engine.weights.preparing import prepare
 from moss_demo.engine.worker import StoppedError
-from moss_demo.errors import CheckpointError, RequestError
+from moss_demo.errors import CheckpointError, DeviceError, RequestError
 
 CLIP = AudioClip("noise", np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32))
 SHORT = Request(CLIP, options=DecodeOptions(max_new_tokens=3), speech_gate=False)
@@ -52,6 +59,44 @@ def test_a_failed_switch_leaves_the_old_engine_usable(tiny_config: EngineConfig)
         list(pool.stream(replace(tiny_config, checkpoint="/nowhere"), SHORT))
     assert isinstance(list(pool.stream(tiny_config, SHORT))[-1], Finished)
     assert not pool.is_busy
+
+
+def test_a_switch_without_memory_leaves_the_old_engine_usable(
+    tiny_config: EngineConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old engine is back when the failure is told, and the next run finds it resident."""
+    pool = EnginePool()
+    list(pool.stream(tiny_config, SHORT))
+
+    def prepare_in_small_memory(checkpoint: Checkpoint, config: EngineConfig) -> Loaded:
+        loaded = prepare(checkpoint, config)
+        if config.precision is Precision.BF16:
+            raise torch.OutOfMemoryError
+        return loaded
+
+    monkeypatch.setattr("moss_demo.engine.pool.prepare", prepare_in_small_memory)
+    with pytest.raises(DeviceError, match="cpu has too little memory for tiny in bf16"):
+        list(pool.stream(replace(tiny_config, precision=Precision.BF16), SHORT))
+    again = list(pool.stream(tiny_config, SHORT))
+    assert isinstance(again[0], Ready)
+    assert not again[0].loaded
+    assert isinstance(again[-1], Finished)
+
+
+def test_a_checkpoint_that_breaks_while_loading_leaves_the_old_engine_usable(
+    tiny_config: EngineConfig, tmp_path: Path
+) -> None:
+    """Its folder looked right, and only its tensors were not."""
+    pool = EnginePool()
+    list(pool.stream(tiny_config, SHORT))
+    broken = shutil.copytree(TINY_DIR, tmp_path / "broken")
+    config = json.loads((broken / "config.json").read_text())
+    config["text_config"]["hidden_size"] = 392
+    (broken / "config.json").write_text(json.dumps(config))
+    with pytest.raises(CheckpointError):
+        list(pool.stream(replace(tiny_config, checkpoint=str(broken)), SHORT))
+    assert pool.resident is not None
+    assert pool.resident.checkpoint == "tiny"
 
 
 def test_two_runs_wait_for_each_other(tiny_config: EngineConfig) -> None:

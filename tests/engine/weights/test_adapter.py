@@ -170,9 +170,7 @@ def test_an_adapter_of_another_model_changes_nothing(saved: Path) -> None:
         list(pool.stream(config, request))
 
 
-def test_the_shared_table_is_never_adapted(
-    saved: Path, make_model: Callable[[], Model]
-) -> None:
+def test_the_shared_table_is_never_adapted(saved: Path, make_model: Callable[[], Model]) -> None:
     """A change of the head alone cannot be merged into a matrix that is the embedding too."""
     path = saved / "adapter_model.safetensors"
     module = "model.language_model.layers.0.self_attn.q_proj"
