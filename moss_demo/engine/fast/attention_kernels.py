@@ -7,6 +7,8 @@ All tensors are contiguous. Names in lower case without a type are addresses or 
 import triton
 import triton.language as tl
 
+from moss_demo.engine.fast.product_kernels import await_inputs
+
 
 @triton.jit  # type: ignore[untyped-decorator]  # Triton ships no types
 def rotate_and_store(  # type: ignore[no-untyped-def]
@@ -73,12 +75,14 @@ def attend_share(  # type: ignore[no-untyped-def]
     group: tl.constexpr,
     block: tl.constexpr,
     half: tl.constexpr,
+    early: tl.constexpr,
 ):
     """Attend from the query heads of one key head to one share of the positions of its row.
 
     Queries are normed and rotated in each program. The one whose share holds the newest position
     does the same with its key, writes key and value and attends to them from registers.
     """
+    await_inputs(early)
     row, kv_head = tl.program_id(0) // kv_heads, tl.program_id(0) % kv_heads
     split = tl.program_id(1)
     width: tl.constexpr = 2 * half
@@ -145,9 +149,16 @@ def attend_share(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def join_shares(  # type: ignore[no-untyped-def]
-    partial, largest, total, out, splits: tl.constexpr, width: tl.constexpr
+    partial,
+    largest,
+    total,
+    out,
+    splits: tl.constexpr,
+    width: tl.constexpr,
+    early: tl.constexpr,
 ):
     """Join the shares of one query head; an empty share has the maximum -inf and counts nothing."""
+    await_inputs(early)
     head = tl.program_id(0)
     split, lane = tl.arange(0, splits), tl.arange(0, width)
     best = tl.load(largest + head * splits + split)

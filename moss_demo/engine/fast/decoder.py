@@ -73,8 +73,9 @@ class Decoder:
         def attend(qkv: Tensor, norms: Norms, layer: LayerCache) -> Tensor:
             return self.ops.attend(qkv, norms, eps, rotations, positions, layer, used)
 
-        hidden = self.weights.embed(tokens)
-        hidden = self._layers(hidden, cache, attend)
+        # The zeros first: kernels that start early must follow a kernel, and this is none.
+        delta = self.weights.norm.new_zeros(*tokens.shape, self.weights.shape.hidden)
+        hidden = self._layers(self.weights.embed(tokens), delta, cache, attend)
         return self._logits(hidden[:, -1])
 
     def _logits(self, hidden: Tensor) -> Tensor:
@@ -93,11 +94,10 @@ class Decoder:
             keys, values = (tensor[:, :stop] for tensor in layer)
             return attend_block(queries, keys, values)
 
-        return self._layers(block, cache, attend)
+        return self._layers(block, torch.zeros_like(block), cache, attend)
 
-    def _layers(self, hidden: Tensor, cache: KvCache, attend: Attend) -> Tensor:
+    def _layers(self, hidden: Tensor, delta: Tensor, cache: KvCache, attend: Attend) -> Tensor:
         weights, ops, eps = self.weights, self.ops, self.weights.shape.eps
-        delta = torch.zeros_like(hidden)
         for layer, keys, values in zip(weights.layers, cache.keys, cache.values, strict=True):
             hidden, qkv = ops.norm_linear(hidden, delta, layer.input_norm, eps, layer.qkv)
             qkv = qkv.unflatten(-1, (-1, weights.shape.head_dim))

@@ -94,5 +94,5 @@ def choose_ops(device: torch.device) -> Ops:
     if device.type == "cuda" and importlib.util.find_spec("triton"):
         from moss_demo.engine.fast.triton_ops import TritonOps  # needs an optional package
 
-        return TritonOps()
+        return TritonOps(early=torch.cuda.get_device_capability(device) >= (9, 0))
     return PlainOps()

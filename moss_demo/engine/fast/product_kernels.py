@@ -2,10 +2,13 @@
 
 All tensors are contiguous. Names in lower case without a type are addresses or sizes; those with
 `constexpr` are compiled in. Matrices are in the type of the vectors, or int8 with a scale a row.
+Where `early` is set, a kernel starts before the one in front of it has ended and reads its part of
+the matrix meanwhile (programmatic dependent launch); it touches nothing else before `await_inputs`.
 """
 
 import triton
 import triton.language as tl
+from triton.language.extra.cuda import gdc_launch_dependents, gdc_wait
 
 
 @triton.jit  # type: ignore[untyped-decorator]  # Triton ships no types
@@ -46,11 +49,20 @@ def silu_mul(  # type: ignore[no-untyped-def]
 
 @triton.jit  # type: ignore[untyped-decorator]
 def matvec(  # type: ignore[no-untyped-def]
-    vector, matrix, scales, out, outputs, inputs, rows: tl.constexpr, block: tl.constexpr
+    vector,
+    matrix,
+    scales,
+    out,
+    outputs,
+    inputs,
+    rows: tl.constexpr,
+    block: tl.constexpr,
+    early: tl.constexpr,
 ):
     """Multiply `rows` rows of a matrix of shape (outputs, inputs) by a vector."""
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     weight = _load_rows(matrix, row, outputs, inputs, block)
+    await_inputs(early)
     column = tl.arange(0, block)
     value = tl.load(vector + column, mask=column < inputs, other=0.0).to(tl.float32)
     sums = _product(weight, value, scales, row, outputs)
@@ -71,10 +83,12 @@ def norm_matvec(  # type: ignore[no-untyped-def]
     inputs,
     rows: tl.constexpr,
     block: tl.constexpr,
+    early: tl.constexpr,
 ):
     """Do what `add_norm` does with one row, in every program again, then as `matvec`."""
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     weight = _load_rows(matrix, row, outputs, inputs, block)
+    await_inputs(early)
     value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
     sums = _product(weight, value, scales, row, outputs)
     tl.store(out + row, sums.to(out.dtype.element_ty), mask=row < outputs)
@@ -94,17 +108,27 @@ def norm_swiglu(  # type: ignore[no-untyped-def]
     inputs,
     rows: tl.constexpr,
     block: tl.constexpr,
+    early: tl.constexpr,
 ):
     """As `norm_matvec` with the gates' matrix above the other one, then silu(gate) * up."""
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     gate_weight = _load_rows(matrix, row, outputs, inputs, block)
     up_weight = _load_rows(matrix, row + outputs, 2 * outputs, inputs, block)
+    await_inputs(early)
     value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
     stored = out.dtype.element_ty
     gate = _product(gate_weight, value, scales, row, outputs).to(stored).to(tl.float32)
     up = _product(up_weight, value, scales, row + outputs, 2 * outputs).to(stored).to(tl.float32)
     active = (gate / (1.0 + tl.exp(-gate))).to(stored).to(tl.float32)
     tl.store(out + row, (active * up).to(stored), mask=row < outputs)
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def await_inputs(early: tl.constexpr):  # type: ignore[no-untyped-def]
+    """Let the next kernel start, and wait until every kernel before this one has ended."""
+    if early:
+        gdc_launch_dependents()
+        gdc_wait()
 
 
 @triton.jit  # type: ignore[untyped-decorator]

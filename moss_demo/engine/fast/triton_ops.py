@@ -41,6 +41,16 @@ class TritonOps:
 
     name = "split-kv (triton)"
 
+    def __init__(self, early: bool) -> None:
+        """Choose how kernels follow each other.
+
+        Args:
+            early: start each kernel of a step while the one before it ends; needs compute
+                capability 9.0.
+        """
+        self._early = early
+        self._launch = {"launch_pdl": True} if early else {}
+
     def add_norm(
         self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float
     ) -> tuple[Tensor, Tensor]:
@@ -129,10 +139,12 @@ class TritonOps:
             max(16, triton.next_power_of_2(heads // kv_heads)),
             max(16, BLOCK_BYTES // (head_dim * qkv.element_size())),
             head_dim // 2,
+            self._early,
+            **self._launch,
         )
         out = qkv.new_empty(batch, 1, heads, head_dim)
         attention_kernels.join_shares[(batch * heads,)](
-            partial, largest, total, out, splits, head_dim
+            partial, largest, total, out, splits, head_dim, self._early, **self._launch
         )
         return out
 
@@ -144,7 +156,15 @@ class TritonOps:
         out = values.new_empty(*values.shape[:-1], outputs)
         rows, block = _tile(outputs, inputs)
         product_kernels.matvec[(triton.cdiv(outputs, rows),)](
-            values, *matrix_parts(matrix), out, outputs, inputs, rows, block
+            values,
+            *matrix_parts(matrix),
+            out,
+            outputs,
+            inputs,
+            rows,
+            block,
+            self._early,
+            **self._launch,
         )
         return out
 
@@ -156,7 +176,7 @@ class TritonOps:
             total, normed = self.add_norm(hidden, delta, weight, eps)
             return total, functional.linear(normed, matrix)
         operands = (hidden, delta, weight, *matrix_parts(matrix))
-        return _norm_product(product_kernels.norm_matvec, operands, eps, matrix.shape[0])
+        return self._norm_product(product_kernels.norm_matvec, operands, eps, matrix.shape[0])
 
     def norm_swiglu(
         self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, gate_up: Tensor
@@ -166,20 +186,31 @@ class TritonOps:
             total, both = self.norm_linear(hidden, delta, weight, eps, gate_up)
             return total, _silu_mul(both)
         operands = (hidden, delta, weight, *matrix_parts(gate_up))
-        return _norm_product(product_kernels.norm_swiglu, operands, eps, gate_up.shape[0] // 2)
+        return self._norm_product(product_kernels.norm_swiglu, operands, eps, gate_up.shape[0] // 2)
 
-
-def _norm_product(
-    kernel: Any,
-    operands: tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None],
-    eps: float,
-    outputs: int,
-) -> tuple[Tensor, Tensor]:
-    hidden, inputs = operands[0], operands[0].shape[-1]
-    total, out = torch.empty_like(hidden), hidden.new_empty(*hidden.shape[:-1], outputs)
-    rows, block = _tile(outputs, inputs)
-    kernel[(triton.cdiv(outputs, rows),)](*operands, total, out, eps, outputs, inputs, rows, block)
-    return total, out
+    def _norm_product(
+        self,
+        kernel: Any,
+        operands: tuple[Tensor, Tensor, Tensor, Tensor, Tensor | None],
+        eps: float,
+        outputs: int,
+    ) -> tuple[Tensor, Tensor]:
+        hidden, inputs = operands[0], operands[0].shape[-1]
+        total, out = torch.empty_like(hidden), hidden.new_empty(*hidden.shape[:-1], outputs)
+        rows, block = _tile(outputs, inputs)
+        kernel[(triton.cdiv(outputs, rows),)](
+            *operands,
+            total,
+            out,
+            eps,
+            outputs,
+            inputs,
+            rows,
+            block,
+            self._early,
+            **self._launch,
+        )
+        return total, out
 
 
 def _tile(outputs: int, inputs: int) -> tuple[int, int]:
