@@ -4,6 +4,8 @@ Whatever is raised here reaches the page as a toast and the shell as one line; a
 escapes is a bug. Model text that does not parse is data and never an error.
 """
 
+from collections.abc import Sequence
+
 
 class MossDemoError(Exception):
     """Base of every error whose message is meant for the person at the keyboard."""
@@ -21,12 +23,42 @@ class CheckpointError(MossDemoError):
     """A checkpoint is missing, incomplete or of a layout that is not known."""
 
 
+class NotOfferedError(RequestError):
+    """A visitor asked for something that the host does not offer."""
+
+    def __init__(self, kind: str, offered: Sequence[str]) -> None:
+        """Name what there is instead."""
+        super().__init__(f"This server does not offer that {kind}; choose {' or '.join(offered)}.")
+
+
 class DeviceError(MossDemoError):
     """The device is missing, out of memory or lost."""
 
 
 class DeviceMemoryError(DeviceError):
     """The device has too little memory for what was asked; less of it may fit."""
+
+
+class DeviceLostError(DeviceError):
+    """The device answers no call of this process any more; only a new process gets it back."""
+
+
+class BusyError(MossDemoError):
+    """More runs wait for the device than the host allows."""
+
+    def __init__(self, waiting: int, wait_s: float | None) -> None:
+        """Say how many wait and when to come back.
+
+        Args:
+            waiting: runs in the line behind the one on the device.
+            wait_s: about how long they take, or None when that is not known.
+        """
+        self.retry_after_s = max(1, round(wait_s or 60))
+        minutes = max(1, round(self.retry_after_s / 60))
+        super().__init__(
+            f"This server is busy: {waiting} runs are waiting. Try again in about {minutes} "
+            f"minute{'' if minutes == 1 else 's'}."
+        )
 
 
 class TranscriptError(MossDemoError):

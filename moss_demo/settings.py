@@ -17,16 +17,31 @@ class Settings:
     Attributes:
         model: checkpoint that is loaded when nobody asks for another one.
         adapter: folder of a LoRA adapter that is merged into that checkpoint, if any.
+        models: checkpoints that visitors may choose, names or folders; empty offers all that are
+            here.
+        precisions: number formats that visitors may choose; empty offers all.
         max_duration_s: longest recording that is accepted, in seconds.
         max_file_bytes: largest upload, in bytes.
+        max_queue: how many runs may wait behind the one on the device.
+        max_temp_bytes: size of the folder that holds what visitors uploaded and made.
+        api_key: what programs have to present, or None to serve everybody.
+        logins: names with passwords that may open the page; empty asks nobody.
+        zero_gpu: whether this is a Space that borrows a GPU for each run.
         hub_endpoint: address of the Hugging Face hub, or None for the public one.
         allow_download: offer visitors to fetch the published weights onto this server.
     """
 
     model: str = "auto"
     adapter: str | None = None
+    models: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
     max_duration_s: float = 90 * 60.0
     max_file_bytes: int = 1 << 30
+    max_queue: int = 32
+    max_temp_bytes: int = 20 << 30
+    api_key: str | None = None
+    logins: tuple[tuple[str, str], ...] = ()
+    zero_gpu: bool = False
     hub_endpoint: str | None = None
     allow_download: bool = True
 
@@ -35,19 +50,24 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
     """Read the settings.
 
     Args:
-        environment: variables by name. Known are `MOSS_DEMO_MODEL`, `MOSS_DEMO_ADAPTER`,
-            `MOSS_DEMO_MAX_MINUTES`, `MOSS_DEMO_MAX_UPLOAD_MB`, `MOSS_DEMO_ALLOW_DOWNLOAD` (0 or
-            1) and the hub's own `HF_ENDPOINT`.
+        environment: variables by name; the README lists those that are known.
 
     Raises:
-        RequestError: a variable holds something that is not a positive number.
+        RequestError: a variable holds something that it cannot mean.
     """
     defaults = Settings()
     return Settings(
         model=environment.get("MOSS_DEMO_MODEL") or defaults.model,
         adapter=environment.get("MOSS_DEMO_ADAPTER") or None,
+        models=_list(environment, "MOSS_DEMO_MODELS"),
+        precisions=_list(environment, "MOSS_DEMO_PRECISIONS"),
         max_duration_s=60 * _number(environment, "MOSS_DEMO_MAX_MINUTES", 90),
         max_file_bytes=int(_number(environment, "MOSS_DEMO_MAX_UPLOAD_MB", 1024) * (1 << 20)),
+        max_queue=int(_number(environment, "MOSS_DEMO_MAX_QUEUE", defaults.max_queue)),
+        max_temp_bytes=int(_number(environment, "MOSS_DEMO_MAX_TEMP_GB", 20) * (1 << 30)),
+        api_key=environment.get("MOSS_DEMO_API_KEY") or None,
+        logins=_logins(environment),
+        zero_gpu=environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true"),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
         allow_download=environment.get("MOSS_DEMO_ALLOW_DOWNLOAD", "1") != "0",
     )
@@ -89,6 +109,17 @@ def worker_from_environment(environment: Mapping[str, str] = os.environ) -> Work
 def keep_gradio_offline() -> None:
     """Switch Gradio's own look-ups of versions and telemetry off, unless the host set them."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+
+def _list(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(filter(None, map(str.strip, environment.get(name, "").split(","))))
+
+
+def _logins(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    pairs = [text.partition(":") for text in _list(environment, "MOSS_DEMO_AUTH")]
+    if not all(name and password for name, _, password in pairs):
+        raise RequestError("MOSS_DEMO_AUTH must be name:password, more of them behind commas.")
+    return tuple((name, password) for name, _, password in pairs)
 
 
 def _number(environment: Mapping[str, str], name: str, default: float) -> float:

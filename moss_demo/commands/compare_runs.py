@@ -14,7 +14,7 @@ from moss_demo.engine.config import (
     choose_encoder_compile,
     choose_precision,
 )
-from moss_demo.engine.pool import Compiling, EnginePool, Loading, Ready
+from moss_demo.engine.pool import Compiling, EnginePool, Loading, Ready, Waiting, Working
 from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.scoring.sides import Side, side_of
@@ -74,7 +74,7 @@ def _run(pool: EnginePool, config: EngineConfig, request: Request) -> Run:
             for event in events:
                 if isinstance(event, Ready):
                     print(f"{event.info.checkpoint} · {event.info.precision}", file=sys.stderr)
-                elif not isinstance(event, Loading | Compiling):
+                elif not isinstance(event, Waiting | Working | Loading | Compiling):
                     run = advance(run, event)
     finally:
         wait_for_workers()

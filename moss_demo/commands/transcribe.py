@@ -20,7 +20,15 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import TINY
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import Compiling, EnginePool, Loading, PoolEvent, Ready
+from moss_demo.engine.pool import (
+    Compiling,
+    EnginePool,
+    Loading,
+    PoolEvent,
+    Ready,
+    Waiting,
+    Working,
+)
 from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.settings import Settings, from_environment
@@ -108,7 +116,7 @@ def _follow(
             elif isinstance(event, Ready):
                 info = event.info
                 bar.set_description(f"transcribing with {info.checkpoint}")
-            else:
+            elif not isinstance(event, Waiting | Working):
                 state = _advance(state, event, prints_segments)
                 bar.update(round(state.covered_s) - bar.n)
     if info is None:

@@ -21,6 +21,7 @@ from transformers import (
 )
 
 from moss_demo.engine.checkpoints import TINY_DIR, Checkpoint, Layout, read_json
+from moss_demo.engine.faults import is_out_of_memory
 from moss_demo.engine.weights.report import QuantizationReport
 from moss_demo.errors import CheckpointError
 
@@ -82,7 +83,7 @@ def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
         model = _load_model(checkpoint.folder, checkpoint.layout, dtype)
         processor = _load_processor(checkpoint.folder, checkpoint.layout)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
-        if isinstance(error, torch.OutOfMemoryError):
+        if is_out_of_memory(error) or isinstance(error, torch.AcceleratorError):
             raise
         raise CheckpointError(
             f"{checkpoint.name} cannot be loaded: one of its files is damaged or belongs to "

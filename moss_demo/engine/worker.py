@@ -17,6 +17,9 @@ IsStopped = Callable[[], bool]
 
 THREAD_NAME = "moss-demo-run"
 
+IDLE_S = 1.0
+"""How long a reader waits for news at most, where the work says so."""
+
 _END = object()
 
 
@@ -24,10 +27,17 @@ class StoppedError(Exception):
     """Work was given up before it began; its reader has left, so nobody is told."""
 
 
-def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Generator[T, None, None]:
+def stream_from_worker(
+    work: Callable[[Emit[T], IsStopped], None], idle: T | None = None
+) -> Generator[T, None, None]:
     """Run `work(emit, is_stopped)` and yield what it emits; its exception is raised here.
 
     The queue between the two has no bound, so a slow reader never holds the device.
+
+    Args:
+        work: runs on a thread of its own.
+        idle: yielded whenever nothing was emitted for `IDLE_S`. A server can close an iterator
+            only between two values, so this is how soon it gets rid of a reader who left.
     """
     events: queue.SimpleQueue[object] = queue.SimpleQueue()
     stopped = threading.Event()
@@ -42,12 +52,19 @@ def stream_from_worker(work: Callable[[Emit[T], IsStopped], None]) -> Generator[
 
     threading.Thread(target=run, name=THREAD_NAME, daemon=True).start()
     try:
-        while (event := events.get()) is not _END:
+        while (event := _next(events, idle)) is not _END:
             if isinstance(event, _Raised):
                 raise event.error
             yield event  # type: ignore[misc]  # the queue holds T, _Raised and _END only
     finally:
         stopped.set()
+
+
+def _next(events: "queue.SimpleQueue[object]", idle: object | None) -> object:
+    try:
+        return events.get(timeout=None if idle is None else IDLE_S)
+    except queue.Empty:
+        return idle
 
 
 def wait_for_workers() -> None:

@@ -13,7 +13,10 @@ INTRODUCTION = (
     "# MOSS-Transcribe-Diarize\n"
     "Upload or record a conversation: who said what and when, as the model writes it."
 )
-QUEUE_LENGTH = 32
+QUEUE_LENGTH = 64
+"""Events of the page that may wait for a thread; runs wait in the pool's own line."""
+
+HELPER_THREADS = 40
 UPLOADS_LIVE_S = 3_600
 
 
@@ -64,6 +67,7 @@ def launch(
         server_port=port,
         prevent_thread_lock=True,
         quiet=True,
+        max_threads=context.settings.max_queue + HELPER_THREADS,
         theme=make_theme(),
         css=load_css(),
         ssr_mode=False,

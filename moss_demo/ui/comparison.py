@@ -3,7 +3,7 @@
 Both runs get the same decoded waveform. Knows nothing of how sides are shown.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,12 +12,14 @@ from moss_demo.domain.request import Request
 from moss_demo.domain.transcript import Transcript
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import EnginePool
+from moss_demo.engine.line import Ticket
+from moss_demo.engine.pool import NEWS_S, EnginePool, Waiting
 from moss_demo.errors import RequestError, TranscriptError
 from moss_demo.scoring.parity import parity
 from moss_demo.scoring.run_meta import RunMeta
 from moss_demo.scoring.sides import read_side, side_of
 from moss_demo.scoring.verdict import ParityVerdict
+from moss_demo.ui import present
 from moss_demo.ui.transcription import run_request
 
 MAX_SAVED_BYTES = 16 << 20
@@ -67,19 +69,44 @@ SideChoice = EngineConfig | Path
 
 
 def compare(
-    choices: tuple[SideChoice, SideChoice], request: Request | None, pool: EnginePool
+    choices: tuple[SideChoice, SideChoice],
+    open_request: Callable[[], Request | None],
+    pool: EnginePool,
 ) -> Generator[Comparison, None, None]:
     """Make or read both sides, A first, and judge B by A.
 
     Args:
         choices: A, the reference, and B, the candidate.
-        request: clip and settings for both runs; None when both sides are saved.
+        open_request: decodes the recording for both runs, when their turn comes near; None when
+            both sides are saved.
         pool: where the runs are made.
 
     Raises:
         MossDemoError: a file cannot be read, a side needs a recording that is not there, or a run
             fails.
     """
+    engines = [choice for choice in choices if isinstance(choice, EngineConfig)]
+    ticket = pool.line_up(engines[0]) if engines else None
+    try:
+        while ticket is not None and not ticket.wait(NEWS_S, ahead=1):
+            yield Comparison((), present.waiting_line(ticket.place))
+        done = yield from _sides(choices, open_request(), pool, ticket)
+    finally:
+        if ticket is not None:
+            ticket.give_up()
+    if len(done) == len(choices):
+        a, b = done
+        verdict = parity(a.transcript, b.transcript, reference_meta=a.meta, candidate_meta=b.meta)
+        yield Comparison(done, f"Compared: {verdict.gate.value}", verdict)
+
+
+def _sides(
+    choices: tuple[SideChoice, SideChoice],
+    request: Request | None,
+    pool: EnginePool,
+    ticket: Ticket | None,
+) -> Generator[Comparison, None, tuple[SideState, ...]]:
+    """Make or read one side after the other; the first run takes the ticket."""
     done: tuple[SideState, ...] = ()
     for letter, choice in zip("AB", choices, strict=True):
         if isinstance(choice, Path):
@@ -89,20 +116,22 @@ def compare(
         if request is None:
             raise RequestError("There is no recording yet; upload one or load both sides.")
         side: SideState | None = None
-        for side, status in _running_side(choice, request, pool):
-            yield Comparison((*done, side), f"{letter}: {status}")
+        for side, status in _running_side(choice, request, pool, ticket):
+            yield Comparison(done if side is None else (*done, side), f"{letter}: {status}")
         if side is None or side.run.finished is None:
-            return
-        done = (*done, side)
-    a, b = done
-    verdict = parity(a.transcript, b.transcript, reference_meta=a.meta, candidate_meta=b.meta)
-    yield Comparison(done, f"Compared: {verdict.gate.value}", verdict)
+            return done
+        done, ticket = (*done, side), None
+    return done
 
 
 def _running_side(
-    config: EngineConfig, request: Request, pool: EnginePool
-) -> Generator[tuple[SideState, str], None, None]:
-    for shown in run_request(request, config, pool):
+    config: EngineConfig, request: Request, pool: EnginePool, ticket: Ticket | None
+) -> Generator[tuple[SideState | None, str], None, None]:
+    state: SideState | None = None
+    for shown in run_request(request, config, pool, ticket):
+        if isinstance(shown, Waiting):
+            yield state, present.waiting_line(shown.place)
+            continue
         side = side_of(shown.run)
         title = f"{config.checkpoint} · {config.precision}"
         state = SideState(title, shown.run, side.transcript, side.meta, shown.engine)

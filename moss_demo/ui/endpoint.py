@@ -6,10 +6,12 @@ from contextlib import closing
 import gradio as gr
 
 from moss_demo.domain.prompts import PromptPreset
+from moss_demo.engine.pool import Waiting
 from moss_demo.errors import MossDemoError
 from moss_demo.ui import present
-from moss_demo.ui.context import DEVICE_QUEUE, AppContext
+from moss_demo.ui.context import AppContext
 from moss_demo.ui.transcription import Wishes, transcribe
+from moss_demo.ui.wiring import ON_DEVICE
 
 
 def build(context: AppContext) -> None:
@@ -33,6 +35,9 @@ def build(context: AppContext) -> None:
         try:
             with closing(transcribe(wishes, context)) as snapshots:
                 for snapshot in snapshots:
+                    if isinstance(snapshot, Waiting):
+                        yield shown
+                        continue
                     text = present.transcript_lines(snapshot.run)
                     if text != shown or snapshot.run.finished is not None:
                         shown = text
@@ -55,6 +60,5 @@ def build(context: AppContext) -> None:
             inputs,
             transcript,
             api_name="transcribe",
-            concurrency_id=DEVICE_QUEUE,
-            concurrency_limit=1,
+            **ON_DEVICE,
         )

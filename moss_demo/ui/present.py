@@ -8,6 +8,7 @@ from moss_demo.domain.exports import ExportFormat, export_notes
 from moss_demo.domain.figures import clock
 from moss_demo.engine.checkpoints import PUBLISHED, TINY
 from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.line import Place
 from moss_demo.ui.lanes import speaker_name
 
 TINY_NOTICE = (
@@ -23,13 +24,17 @@ COMPARE_IDLE = (
     "judged by A. A saved transcript of any machine or engine can be a side."
 )
 COMPARE_STOPPED = "Stopped; what was written stays."
+STARTING = "Starting…"
 NOT_STARTED = "Stopped before it began."
 OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
 
 
-def waiting_line(*, busy: bool) -> str:
-    """Say what a run that was just asked for is waiting for."""
-    return "Waiting: a run is in progress; yours is next in turn." if busy else "Starting…"
+def waiting_line(place: Place) -> str:
+    """Say how many runs come before this one and about how long they take."""
+    runs = "1 run comes" if place.ahead == 1 else f"{place.ahead} runs come"
+    if place.wait_s is None:
+        return f"Waiting: {runs} before yours."
+    return f"Waiting: {runs} before yours, about {clock(place.wait_s)} to go."
 
 
 def compiling_line(chunks: int) -> str:

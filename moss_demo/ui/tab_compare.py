@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import gradio as gr
@@ -16,11 +17,11 @@ from moss_demo.scoring.verdict import ParityVerdict
 from moss_demo.ui import present, present_comparison
 from moss_demo.ui.compare_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
-from moss_demo.ui.context import DEVICE_QUEUE, AppContext
+from moss_demo.ui.context import AppContext
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
-from moss_demo.ui.wiring import HELPER, Updates, ended, started
+from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
 
 def build(context: AppContext) -> None:
@@ -42,8 +43,8 @@ def build(context: AppContext) -> None:
         yield {number: count} | _cleared(results)
         try:
             choices = _choices(context, inputs, values)
-            request = _request(context, values[inputs.player])
-            with closing(compare(choices, request, context.pool)) as states:
+            open_request = partial(_request, context, values[inputs.player])
+            with closing(compare(choices, open_request, context.pool)) as states:
                 for state in states:
                     yield _shown(results, state, count)
         except MossDemoError as error:
@@ -68,9 +69,7 @@ def build(context: AppContext) -> None:
     for side in inputs.sides:
         asked |= {side.checkpoint, side.precision, side.saved}
     begun = inputs.start.click(begin, None, buttons, queue=False, **HELPER)
-    job = begun.then(
-        run, asked, outputs, concurrency_id=DEVICE_QUEUE, concurrency_limit=1, **HELPER
-    )
+    job = begun.then(run, asked, outputs, **HELPER, **ON_DEVICE)
     job.then(end, None, buttons, queue=False, **HELPER)
     job.failure(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private").then(

@@ -9,9 +9,10 @@ import gradio as gr
 from moss_demo.domain.events import Run
 from moss_demo.domain.figures import run_figures
 from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.pool import Waiting
 from moss_demo.errors import MossDemoError
 from moss_demo.ui import offer, present
-from moss_demo.ui.context import DEVICE_QUEUE, AppContext, Sample
+from moss_demo.ui.context import AppContext, Sample
 from moss_demo.ui.figures import talk_time_figure, timeline_figure
 from moss_demo.ui.files import write_charts, write_exports
 from moss_demo.ui.lanes import with_name
@@ -26,7 +27,7 @@ from moss_demo.ui.transcribe_layout import (
     waveform_options,
 )
 from moss_demo.ui.transcription import Snapshot, Wishes, prompt_text, transcribe
-from moss_demo.ui.wiring import HELPER, Updates, ended, started
+from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +133,7 @@ def _wire_run(
     """Start, stream, stop, finish and rename."""
 
     def begin() -> Updates:
-        waiting = present.waiting_line(busy=context.pool.is_busy)
-        return started(inputs.start, inputs.stop) | {results.status: waiting}
+        return started(inputs.start, inputs.stop) | {results.status: present.STARTING}
 
     def end() -> Updates:
         return ended(inputs.start, inputs.stop)
@@ -145,6 +145,9 @@ def _wire_run(
         try:
             with closing(transcribe(_wishes(inputs, source, values), context)) as snapshots:
                 for snapshot in snapshots:
+                    if isinstance(snapshot, Waiting):
+                        yield {results.status: present.waiting_line(snapshot.place)}
+                        continue
                     kept = Outcome(
                         snapshot.run,
                         snapshot.engine,
@@ -160,7 +163,7 @@ def _wire_run(
 
     def finish(values: Updates) -> Updates:
         kept: Outcome | None = values[outcome]
-        if kept is None:
+        if kept is None or kept.run.started is None:
             return {results.status: present.NOT_STARTED}
         return _finished(results, kept, values[names])
 
@@ -201,9 +204,8 @@ def _wire_run(
         stream,
         asked,
         [outcome, names, *shown],
-        concurrency_id=DEVICE_QUEUE,
-        concurrency_limit=1,
         **HELPER,
+        **ON_DEVICE,
     )
     job.then(finish, {outcome, names}, shown, **HELPER).then(
         end, None, buttons, queue=False, **HELPER
@@ -229,6 +231,7 @@ def _wishes(inputs: Inputs, source: gr.State, values: Updates) -> Wishes:
         hotwords=values[inputs.hotwords] or "",
         max_new_tokens=values[inputs.max_new_tokens] or "",
         speech_gate=values[inputs.speech_gate],
+        duration_s=None if values[source] is None else values[source].duration_s,
     )
 
 

@@ -6,7 +6,9 @@ The pace is taken from the events' own times, so this stays a pure fold over the
 import re
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from moss_demo.domain.events import Finished, Run, SegmentDone, Started, TextDelta, advance
@@ -15,8 +17,11 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import Compiling, EnginePool, Loading, PoolEvent, Ready
+from moss_demo.engine.in_turn import Opened, TurnEvent
+from moss_demo.engine.line import Ticket
+from moss_demo.engine.pool import Compiling, EnginePool, Loading, Ready, Waiting, Working
 from moss_demo.errors import AudioError, RequestError
+from moss_demo.serving.metrics import Door
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext
 
@@ -36,6 +41,7 @@ class Wishes:
         hotwords: separated by commas or lines.
         max_new_tokens: token budget as it was typed; empty derives it from the duration.
         speech_gate: look for speech first.
+        duration_s: length of the recording where it is known already.
     """
 
     path: str | None
@@ -45,11 +51,12 @@ class Wishes:
     hotwords: str = ""
     max_new_tokens: str = ""
     speech_gate: bool = True
+    duration_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the page shows now.
+    """What the page shows of a run now.
 
     Attributes:
         run: the run so far; its text grows and never shrinks.
@@ -64,6 +71,10 @@ class Snapshot:
     engine: EngineInfo | None = None
     load_s: float | None = None
     clip_warnings: tuple[str, ...] = ()
+
+
+Shown = Waiting | Snapshot
+"""What there is to see of a run: its place in line, then how far it is."""
 
 
 def make_request(wishes: Wishes, context: AppContext) -> Request:
@@ -85,59 +96,74 @@ def make_request(wishes: Wishes, context: AppContext) -> Request:
     )
 
 
-def transcribe(wishes: Wishes, context: AppContext) -> Generator[Snapshot, None, None]:
-    """Transcribe and yield snapshots; closing the iterator stops the run.
+def transcribe(wishes: Wishes, context: AppContext) -> Generator[Shown, None, None]:
+    """Wait in line, then transcribe and yield snapshots; closing the iterator ends either.
 
     Raises:
-        MossDemoError: the recording, a setting, the checkpoint or the device is at fault.
+        MossDemoError: the recording, a setting, the checkpoint or the device is at fault, or too
+            many wait already.
     """
     config = context.engine_config(wishes.checkpoint, wishes.precision)
-    yield from run_request(make_request(wishes, context), config, context.pool)
+    open_request = partial(make_request, wishes, context)
+    with closing(context.transcribe(config, open_request, wishes.duration_s, Door.PAGE)) as events:
+        yield from snapshots(events)
 
 
 def run_request(
-    request: Request, config: EngineConfig, pool: EnginePool
-) -> Generator[Snapshot, None, None]:
+    request: Request, config: EngineConfig, pool: EnginePool, ticket: Ticket | None = None
+) -> Generator[Shown, None, None]:
     """Run a request on an engine and yield snapshots; closing the iterator stops the run.
+
+    Args:
+        request: what to transcribe.
+        config: the engine.
+        pool: where it runs.
+        ticket: a place in line taken before.
 
     Raises:
         MossDemoError: the checkpoint or the device is at fault, or the request does not fit.
     """
-    clip = request.clip
-    run = Run(clip.name, clip.digest, clip.duration_s)
-    waiting = "Waiting for the run in progress…" if pool.is_busy else "Starting…"
-    yield Snapshot(run, waiting, clip_warnings=clip.warnings)
-    with closing(pool.stream(config, request)) as events:
-        yield from snapshots(events, run, clip.warnings)
+    with closing(pool.stream(config, request, ticket)) as events:
+        yield from snapshots(chain([Opened(request.clip)], events))
 
 
-def snapshots(
-    events: Iterable[PoolEvent], run: Run, clip_warnings: tuple[str, ...]
-) -> Iterator[Snapshot]:
-    """Fold events into snapshots, at most one a frame of `FRAME_S` while text flows."""
-    engine: EngineInfo | None = None
-    load_s: float | None = None
+def snapshots(events: Iterable[TurnEvent]) -> Iterator[Shown]:
+    """Fold events into snapshots, at most one a frame of `FRAME_S` while text flows.
+
+    Args:
+        events: `Opened` comes before all but `Waiting`.
+    """
     shown_at = -FRAME_S
     for event in events:
         match event:
+            case Waiting():
+                yield event
+                continue
+            case Working():
+                pass
+            case Opened():
+                clip = event.clip
+                run = Run(clip.name, clip.digest, clip.duration_s)
+                shown = Snapshot(run, present.STARTING, clip_warnings=clip.warnings)
             case Loading():
-                yield Snapshot(run, f"Loading {event.checkpoint}…", None, None, clip_warnings)
-                continue
+                shown = replace(shown, status=f"Loading {event.checkpoint}…")
             case Compiling():
-                yield Snapshot(run, present.compiling_line(event.chunks), None, None, clip_warnings)
-                continue
+                shown = replace(shown, status=present.compiling_line(event.chunks))
             case Ready():
-                engine = event.info
-                load_s = engine.load_s if event.loaded else None
-                yield Snapshot(run, "Listening for speech…", engine, load_s, clip_warnings)
-                continue
-            case Started() | TextDelta() | SegmentDone() | Finished():
-                run = advance(run, event)
-        if isinstance(event, Started):
-            yield Snapshot(run, "Encoding the audio…", engine, load_s, clip_warnings)
-        elif isinstance(event, Finished) or event.at - shown_at >= FRAME_S:
-            shown_at = event.at
-            yield Snapshot(run, present.status_line(run), engine, load_s, clip_warnings)
+                load_s = event.info.load_s if event.loaded else None
+                shown = replace(
+                    shown, status="Listening for speech…", engine=event.info, load_s=load_s
+                )
+            case Started():
+                run = advance(shown.run, event)
+                shown = replace(shown, run=run, status="Encoding the audio…")
+            case TextDelta() | SegmentDone() | Finished():
+                shown = replace(shown, run=advance(shown.run, event))
+                if event.at - shown_at < FRAME_S and not isinstance(event, Finished):
+                    continue
+                shown_at = event.at
+                shown = replace(shown, status=present.status_line(shown.run))
+        yield shown
 
 
 def token_budget(text: str) -> int | None:

@@ -10,6 +10,10 @@ Updates = dict[Any, Any]
 HELPER: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 """An event of the page alone: no endpoint, and nothing drawn over its outputs."""
 
+ON_DEVICE: dict[str, Any] = {"concurrency_limit": None}
+"""An event that uses the device. Gradio holds none of them back: those of the page and those of
+the API stand in one line, the pool's, which tells each where it stands."""
+
 
 def started(start: gr.Button, stop: gr.Button) -> Updates:
     """Return the buttons' state while a run goes on."""

@@ -19,11 +19,18 @@ from time import perf_counter
 
 import torch
 
-from moss_demo.commands.engine_work import Workload
+from moss_demo.bench.workload import Workload
 from moss_demo.domain.events import Event, Finished, TextDelta
 from moss_demo.domain.request import Request
 from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
-from moss_demo.engine.config import DecodePath, EngineConfig, choose_device, choose_precision
+from moss_demo.engine.config import (
+    COMPILE_CHOICES,
+    DecodePath,
+    EncoderCompile,
+    EngineConfig,
+    choose_device,
+    choose_precision,
+)
 from moss_demo.engine.engine import Engine
 from moss_demo.engine.loading import NO_END, load
 
@@ -134,16 +141,27 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", default=SYNTHETIC)
     parser.add_argument("--device", help="default: a GPU when there is one")
     parser.add_argument("--decode", choices=[*DecodePath], default=DecodePath.FAST)
+    parser.add_argument("--encoder-compile", choices=COMPILE_CHOICES, default=EncoderCompile.OFF)
     parser.add_argument("--requests", type=int, default=300)
     arguments = parser.parse_args(words)
     device = choose_device(arguments.device)
     precision = choose_precision(None, device)
-    config = EngineConfig(arguments.model, device, precision, DecodePath(arguments.decode))
+    config = EngineConfig(
+        arguments.model,
+        device,
+        precision,
+        DecodePath(arguments.decode),
+        EncoderCompile(arguments.encoder_compile),
+    )
     checkpoint = find_checkpoint(arguments.model)
     loaded = replace(load(checkpoint, precision.dtype, device), end_ids=NO_END)
     engine = Engine(config, checkpoint, loaded, 0.0)
     print(f"{config} · torch {torch.__version__}")
     requests = [work.request(loaded, seed) for seed, work in enumerate(WORK)]
+    for request in requests:
+        for chunks in engine.sizes_to_compile([request.clip]):
+            print(f"compiling the encoder for {chunks} x 30 s", flush=True)
+            engine.compile_encoder(chunks)
     passed = soak(engine, requests, arguments.requests)
     print("PASS" if passed else "FAIL")
     return 0 if passed else 1

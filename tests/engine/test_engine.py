@@ -25,7 +25,7 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.loading import Loaded
-from moss_demo.engine.pool import EnginePool, Loading, PoolEvent, Ready
+from moss_demo.engine.pool import EnginePool, Loading, PoolEvent, Ready, Working
 from moss_demo.errors import RequestError
 from tests.engine.conftest import SAMPLES
 
@@ -34,7 +34,7 @@ SHORTEST = min(SAMPLE_FILES, key=lambda path: path.stat().st_size)
 
 
 def _events(pool: EnginePool, config: EngineConfig, request: Request) -> list[Event]:
-    return [e for e in pool.stream(config, request) if not isinstance(e, Loading | Ready)]
+    return [e for e in pool.stream(config, request) if not isinstance(e, Loading | Ready | Working)]
 
 
 def _fold(clip: AudioClip, events: list[Event]) -> Run:

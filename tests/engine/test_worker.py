@@ -50,6 +50,20 @@ def test_closing_stops_the_work_and_does_not_wait_for_it() -> None:
     assert saw_stop.wait(10)
 
 
+def test_a_reader_hears_something_while_there_is_no_news() -> None:
+    """Silent work lets a server look whether its reader is still there."""
+    heard = threading.Event()
+
+    def work(emit: Callable[[int], None], _stopped: Callable[[], bool]) -> None:
+        heard.wait(10)
+        emit(1)
+
+    events = stream_from_worker(work, idle=0)
+    assert next(events) == 0
+    heard.set()
+    assert list(events)[-1] == 1
+
+
 def test_work_does_not_wait_for_a_slow_reader() -> None:
     """A reader that takes nothing does not keep the work from ending."""
     ended = threading.Event()

@@ -29,7 +29,7 @@ def _compared(folder: Path, first: str, second: str) -> Comparison:
         path = folder / name
         path.write_text(text, encoding="utf-8")
         paths.append(path)
-    *_, last = compare((paths[0], paths[1]), None, EnginePool())
+    *_, last = compare((paths[0], paths[1]), lambda: None, EnginePool())
     return last
 
 
@@ -81,7 +81,7 @@ def test_a_side_that_has_to_run_needs_a_recording() -> None:
     """An engine cannot make a side from nothing."""
     config = EngineConfig("tiny", "cpu", Precision.FP32)
     with pytest.raises(RequestError, match="no recording yet"):
-        list(compare((config, config), None, EnginePool()))
+        list(compare((config, config), lambda: None, EnginePool()))
 
 
 def test_a_broken_file_is_refused_in_a_sentence(tmp_path: Path) -> None:

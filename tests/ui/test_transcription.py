@@ -1,12 +1,11 @@
 """What the page shows of a run, driven with scripted events."""
 
-from pathlib import Path
-
+import numpy as np
 import pytest
 
+from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import (
     Finished,
-    Run,
     SegmentDone,
     Started,
     StopReason,
@@ -14,17 +13,19 @@ from moss_demo.domain.events import (
 )
 from moss_demo.domain.transcript import Segment
 from moss_demo.engine.engine import EngineInfo
-from moss_demo.engine.pool import Loading, PoolEvent, Ready
-from moss_demo.errors import AudioError, CheckpointError, RequestError
+from moss_demo.engine.in_turn import Opened, TurnEvent
+from moss_demo.engine.line import Place
+from moss_demo.engine.pool import Loading, Ready, Waiting
+from moss_demo.errors import AudioError, RequestError
 from moss_demo.settings import Settings
 from moss_demo.ui import present
-from moss_demo.ui.context import AppContext, build_context
+from moss_demo.ui.context import build_context
 from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots, token_budget
 
 INFO = EngineInfo(
     "tiny", "local", "native", 18_900_000, 8_192, "cpu", "fp32", "reference", "sdpa", 0.5
 )
-RUN = Run("talk.wav", "0" * 16, 10.0)
+CLIP = AudioClip("talk.wav", np.zeros(160_000, dtype=np.float32), warnings=("a warning",))
 FIRST = Segment(0.5, 2.0, "S01", "good morning")
 
 SECOND = Segment(2.0, 3.0, "S02", "hello")
@@ -34,7 +35,9 @@ def _delta(at: float) -> TextDelta:
     return TextDelta(at, "a", (1,), Segment(2.0, None, "S02", "hel"))
 
 
-EVENTS: list[PoolEvent] = [
+EVENTS: list[TurnEvent] = [
+    Waiting(Place(1, None)),
+    Opened(CLIP),
     Loading("tiny"),
     Ready(INFO, loaded=True),
     Started(0.1, 10.0, 200, 125, 456, ((0.4, 9.0),)),
@@ -50,22 +53,25 @@ EVENTS: list[PoolEvent] = [
 
 def test_a_view_changes_about_ten_times_a_second() -> None:
     """Fifty tokens within fifty milliseconds are one change, not fifty."""
-    shown = list(snapshots(EVENTS, RUN, ()))
+    shown = list(snapshots(EVENTS))
     assert len(shown) < 10
 
 
 def test_what_is_going_on_is_said_from_the_first_moment() -> None:
     """Loading, listening and encoding are named before the first word."""
-    status = [snapshot.status for snapshot in snapshots(EVENTS, RUN, ())]
-    assert status[:3] == ["Loading tiny…", "Listening for speech…", "Encoding the audio…"]
-    assert status[3].startswith("Transcribing · 0:02 of 0:10")
+    first, *rest = snapshots(EVENTS)
+    assert first == EVENTS[0]
+    status = [snapshot.status for snapshot in rest]
+    assert status[:2] == ["Starting…", "Loading tiny…"]
+    assert status[2:4] == ["Listening for speech…", "Encoding the audio…"]
+    assert status[4].startswith("Transcribing · 0:02 of 0:10")
     assert status[-1].startswith("Done in 1.0 s (10.0× real time) · 2 speakers · 2 segments")
 
 
 def test_text_grows_and_never_shrinks() -> None:
     """Within a run each view holds all segments of the one before."""
     seen: tuple[Segment, ...] = ()
-    for snapshot in snapshots(EVENTS, RUN, ()):
+    for snapshot in snapshots(EVENTS[1:]):
         assert snapshot.run.segments[: len(seen)] == seen
         seen = snapshot.run.segments
     assert seen == (FIRST, SECOND)
@@ -73,42 +79,54 @@ def test_text_grows_and_never_shrinks() -> None:
 
 def test_the_end_is_always_shown() -> None:
     """The last view holds the finished run, however close the events before it were."""
-    *_, last = snapshots(EVENTS, RUN, ("a warning",))
+    *_, last = snapshots(EVENTS)
     assert last.run.finished is not None
     assert (last.engine, last.load_s, last.clip_warnings) == (INFO, 0.5, ("a warning",))
 
 
 def test_a_resident_engine_has_no_load_time() -> None:
     """Loading is counted once, in the run that waited for it."""
-    events = [Ready(INFO, loaded=False), *EVENTS[2:]]
-    assert {snapshot.load_s for snapshot in snapshots(events, RUN, ())} == {None}
+    events = [Opened(CLIP), Ready(INFO, loaded=False), *EVENTS[4:]]
+    assert {snapshot.load_s for snapshot in snapshots(events)} == {None}
 
 
 def test_a_run_that_was_cut_off_is_not_called_done() -> None:
     """A length stop reads differently from an end."""
-    events = [_delta(0.2), Finished(0.3, "", (1,), StopReason.LENGTH, complete=False)]
-    *_, last = snapshots(events, RUN, ())
+    events = [Opened(CLIP), _delta(0.2), Finished(0.3, "", (1,), StopReason.LENGTH, complete=False)]
+    *_, last = snapshots(events)
     assert last.status.startswith("Cut off by the token budget")
 
 
 def test_no_speech_is_said_plainly() -> None:
     """A recording without speech ends with a sentence, not with an empty page."""
-    events = [Finished(0.2, "", (), StopReason.NO_SPEECH)]
-    *_, last = snapshots(events, RUN, ())
+    events = [Opened(CLIP), Finished(0.2, "", (), StopReason.NO_SPEECH)]
+    *_, last = snapshots(events)
     assert last.status == "No speech found in 0:10"
     assert [row["kind"] for row in present.warning_rows(last.run, ())] == ["no_speech"]
 
 
 def test_a_stopped_run_says_how_far_it_came() -> None:
     """Partial results are counted."""
-    *_, last = snapshots(EVENTS[:-2], RUN, ())
+    *_, last = snapshots(EVENTS[:-2])
     assert present.stopped_line(last.run) == "Stopped at 0:02 of 0:10 · 2 speakers · 2 segments"
 
 
 def test_endpoint_lines_are_in_the_models_form() -> None:
     """Programs get one line a segment; an open one has no end yet."""
-    *_, last = snapshots(EVENTS[:-2], RUN, ())
+    *_, last = snapshots(EVENTS[:-2])
     assert present.transcript_lines(last.run) == "[0.50][S01]good morning[2.00]\n[2.00][S02]hel"
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        (Place(1, None), "Waiting: 1 run comes before yours."),
+        (Place(3, 75.0), "Waiting: 3 runs come before yours, about 1:15 to go."),
+    ],
+)
+def test_those_who_wait_hear_where_they_stand(place: Place, line: str) -> None:
+    """The place in line, and a time once one is known."""
+    assert present.waiting_line(place) == line
 
 
 def test_starting_without_a_recording_is_answered() -> None:
@@ -118,15 +136,6 @@ def test_starting_without_a_recording_is_answered() -> None:
         make_request(Wishes(None, "tiny"), context)
 
 
-def test_a_path_is_never_a_checkpoint_for_visitors(tmp_path: Path) -> None:
-    """Visitors choose among what the host offers; a folder of the server is no offer."""
-    context = build_context(Settings(), "cpu")
-    with pytest.raises(RequestError, match="does not offer"):
-        context.engine_config(str(tmp_path), "auto")
-    hosted = AppContext(Settings(model=str(tmp_path)), "cpu")
-    assert hosted.engine_config(str(tmp_path), "auto").checkpoint == str(tmp_path)
-
-
 def test_the_token_budget_is_a_whole_number_or_empty() -> None:
     """What cannot be a budget is named; an empty field derives it from the duration."""
     assert token_budget("  ") is None
@@ -134,12 +143,6 @@ def test_the_token_budget_is_a_whole_number_or_empty() -> None:
     for text in ("1.5", "many", "1e9", "９"):
         with pytest.raises(RequestError, match="whole number"):
             token_budget(text)
-
-
-def test_a_host_with_a_missing_checkpoint_is_told_at_the_start() -> None:
-    """A wrong path in the configuration does not wait for the first visitor."""
-    with pytest.raises(CheckpointError, match="/nowhere"):
-        build_context(Settings(model="/nowhere"), "cpu")
 
 
 def test_an_empty_custom_prompt_is_refused() -> None:

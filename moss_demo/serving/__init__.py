@@ -1,0 +1,1 @@
+"""What page and HTTP API share: the host's offer, readiness, figures, temporary files."""

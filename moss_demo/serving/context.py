@@ -1,0 +1,142 @@
+"""What every part of the server shares: the host's settings, the device and the engine pool."""
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+from moss_demo.domain.request import Request
+from moss_demo.engine.checkpoints import (
+    AUTO,
+    HUB_CHECKPOINTS,
+    KNOWN,
+    PUBLISHED,
+    TINY,
+    find_checkpoint,
+    is_downloaded,
+)
+from moss_demo.engine.config import EngineConfig, Precision, choose_device, choose_precision
+from moss_demo.engine.in_turn import TurnEvent, transcribe_in_turn
+from moss_demo.engine.pool import EnginePool
+from moss_demo.engine.weights.adapter import read_adapter
+from moss_demo.errors import NotOfferedError
+from moss_demo.serving.metrics import Door, Metrics
+from moss_demo.serving.readiness import Readiness
+from moss_demo.settings import Settings
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A checkpoint of the host, with the adapter that is merged into it, if any."""
+
+    checkpoint: str
+    adapter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AppContext:
+    """Server-wide values; nothing of a visitor is ever stored here."""
+
+    settings: Settings
+    device: str
+    pool: EnginePool
+    metrics: Metrics
+    readiness: Readiness
+
+    def engine_config(self, checkpoint: str, precision: str) -> EngineConfig:
+        """Name the engine that a visitor chose.
+
+        Raises:
+            NotOfferedError: the host does not offer this checkpoint or precision; a path never is
+                an offer.
+        """
+        offers = self._offers()
+        if checkpoint not in offers:
+            raise NotOfferedError("checkpoint", list(offers))
+        chosen = choose_precision(precision, self.device)
+        if chosen not in self.precision_choices():
+            raise NotOfferedError("precision", self.precision_choices())
+        offer = offers[checkpoint]
+        return EngineConfig(offer.checkpoint, self.device, chosen, adapter=offer.adapter)
+
+    def checkpoint_choices(self) -> list[str]:
+        """List the checkpoints a visitor may choose, the host's own first; none needs a download.
+
+        Without a list of the host's these are all that are here.
+        """
+        return list(self._offers())
+
+    def precision_choices(self) -> list[Precision]:
+        """List the precisions a visitor may choose; the device's usual one always is."""
+        usual = choose_precision(None, self.device)
+        listed = self.settings.precisions
+        return [p for p in Precision if not listed or p in listed or p is usual]
+
+    def default_checkpoint(self) -> str:
+        """Name the checkpoint that is chosen at start."""
+        return self.checkpoint_choices()[0]
+
+    def _offers(self) -> dict[str, Offer]:
+        """Return what is offered by public name: visitors never see where a folder lies."""
+        settings = self.settings
+        cached = [repo for repo, hub in HUB_CHECKPOINTS.items() if is_downloaded(hub)]
+        listed = [m for m in settings.models if m not in HUB_CHECKPOINTS or m in cached]
+        choices = listed if settings.models else [*cached, TINY]
+        first = settings.model
+        if first == AUTO:
+            first = PUBLISHED.repo if PUBLISHED.repo in choices else (*choices, TINY)[0]
+        offers = {_public(name): Offer(name) for name in (first, *choices)}
+        if settings.adapter is None:
+            return offers
+        adapted = f"{_public(first)} + {Path(settings.adapter).name}"
+        return {adapted: Offer(first, settings.adapter)} | offers
+
+    def transcribe(
+        self,
+        config: EngineConfig,
+        open_request: Callable[[], Request],
+        audio_s: float | None,
+        door: Door,
+    ) -> Generator[TurnEvent, None, None]:
+        """Transcribe a recording in turn, whoever asks; closing the iterator stops the run.
+
+        Raises:
+            MossDemoError: see `transcribe_in_turn`.
+        """
+        events = transcribe_in_turn(self.pool, config, open_request, audio_s)
+        return self.metrics.watch(events, door)
+
+
+def build_context(
+    settings: Settings, device: str | None = None, on_lost: Callable[[], None] = lambda: None
+) -> AppContext:
+    """Choose the device, check the host's checkpoints and start with an empty pool.
+
+    Args:
+        settings: the host's.
+        device: torch device, or None for a GPU where there is one.
+        on_lost: called when this process has lost the device for good.
+
+    Raises:
+        DeviceError: the device is not there.
+        CheckpointError: a checkpoint of the host's, or its adapter, cannot be found.
+    """
+    for name in dict.fromkeys((settings.model, *settings.models)):
+        if name not in HUB_CHECKPOINTS or name == settings.model:
+            find_checkpoint(name)
+    if settings.adapter is not None:
+        read_adapter(Path(settings.adapter))
+    chosen = choose_device(device)
+    readiness = Readiness()
+
+    def lose() -> None:
+        readiness.lose()
+        on_lost()
+
+    pool = EnginePool(settings.max_queue, lose)
+    return AppContext(settings, chosen, pool, Metrics(lambda: pool.in_line, chosen), readiness)
+
+
+def _public(checkpoint: str) -> str:
+    return checkpoint if checkpoint in KNOWN else Path(checkpoint).name

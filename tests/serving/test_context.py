@@ -1,0 +1,56 @@
+"""What a host offers, and what visitors get of it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from moss_demo.engine.checkpoints import PUBLISHED, TINY, TINY_DIR
+from moss_demo.engine.config import Precision
+from moss_demo.errors import CheckpointError, NotOfferedError
+from moss_demo.serving.context import build_context
+from moss_demo.settings import Settings
+
+
+def test_without_a_list_everything_that_is_here_is_offered() -> None:
+    """No download is ever started by choosing."""
+    context = build_context(Settings(), "cpu")
+    assert context.checkpoint_choices() == [TINY]
+    assert context.default_checkpoint() == TINY
+    assert context.precision_choices() == [*Precision]
+    with pytest.raises(NotOfferedError, match="does not offer that checkpoint; choose tiny"):
+        context.engine_config(PUBLISHED.repo, "auto")
+
+
+def test_a_path_is_never_a_checkpoint_for_visitors(tmp_path: Path) -> None:
+    """Visitors choose among what the host offers; a folder of the server is no offer."""
+    context = build_context(Settings(), "cpu")
+    for path in (tmp_path, TINY_DIR):
+        with pytest.raises(NotOfferedError):
+            context.engine_config(str(path), "auto")
+
+
+def test_a_folder_of_the_host_is_offered_by_its_name(tmp_path: Path) -> None:
+    """Where it lies stays the host's own business."""
+    folder = tmp_path / "my-model"
+    shutil.copytree(TINY_DIR, folder)
+    context = build_context(Settings(model=str(folder), models=(TINY,)), "cpu")
+    assert context.checkpoint_choices() == ["my-model", TINY]
+    assert context.default_checkpoint() == "my-model"
+    assert context.engine_config("my-model", "auto").checkpoint == str(folder)
+
+
+def test_a_list_of_precisions_binds() -> None:
+    """Whatever the list says, the device's usual precision works."""
+    context = build_context(Settings(precisions=("bf16",)), "cpu")
+    assert context.precision_choices() == [Precision.FP32, Precision.BF16]
+    assert context.engine_config(TINY, "auto").precision is Precision.FP32
+    with pytest.raises(NotOfferedError, match="precision; choose fp32 or bf16"):
+        context.engine_config(TINY, "fp16")
+
+
+@pytest.mark.parametrize("settings", [Settings(model="/nowhere"), Settings(models=("/nowhere",))])
+def test_a_host_with_a_missing_checkpoint_is_told_at_the_start(settings: Settings) -> None:
+    """A wrong path in the configuration does not wait for the first visitor."""
+    with pytest.raises(CheckpointError, match="/nowhere"):
+        build_context(settings, "cpu")
