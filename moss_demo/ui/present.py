@@ -31,10 +31,8 @@ OFFER = f"Load the published checkpoint ({PUBLISHED.size_bytes / 1e9:.1f} GB)"
 
 def waiting_line(place: Place) -> str:
     """Say how many runs come before this one and about how long they take."""
-    runs = "1 run comes" if place.ahead == 1 else f"{place.ahead} runs come"
-    if place.wait_s is None:
-        return f"Waiting: {runs} before yours."
-    return f"Waiting: {runs} before yours, about {clock(place.wait_s)} to go."
+    line = f"Waiting: {place.ahead} run{'' if place.ahead == 1 else 's'} before yours"
+    return line if place.wait_s is None else f"{line} · about {clock(place.wait_s)} to go"
 
 
 def compiling_line(chunks: int) -> str:

@@ -120,8 +120,8 @@ def test_endpoint_lines_are_in_the_models_form() -> None:
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        (Place(1, None), "Waiting: 1 run comes before yours."),
-        (Place(3, 75.0), "Waiting: 3 runs come before yours, about 1:15 to go."),
+        (Place(1, None), "Waiting: 1 run before yours"),
+        (Place(3, 75.0), "Waiting: 3 runs before yours · about 1:15 to go"),
     ],
 )
 def test_those_who_wait_hear_where_they_stand(place: Place, line: str) -> None:
