@@ -61,6 +61,10 @@ class BusyError(MossDemoError):
         )
 
 
+class RemoteError(MossDemoError):
+    """A remote engine cannot be reached, refuses, or answers something else."""
+
+
 class TranscriptError(MossDemoError):
     """A transcript file cannot be read or cannot be written in the wanted format."""
 

@@ -5,9 +5,25 @@ Everything a host may change lives here with its default; the visitor's choices 
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from moss_demo.errors import RequestError
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteServer:
+    """A server that answers `/audio/transcriptions` as OpenAI does.
+
+    Attributes:
+        name: what people call it.
+        base_url: address up to the version, such as `http://gpu:8000/v1`.
+        key: what it wants to be shown, never shown to anybody else.
+    """
+
+    name: str
+    base_url: str
+    key: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +45,7 @@ class Settings:
         zero_gpu: whether this is a Space that borrows a GPU for each run.
         hub_endpoint: address of the Hugging Face hub, or None for the public one.
         allow_download: offer visitors to fetch the published weights onto this server.
+        remotes: servers that visitors may send recordings to.
     """
 
     model: str = "auto"
@@ -44,6 +61,7 @@ class Settings:
     zero_gpu: bool = False
     hub_endpoint: str | None = None
     allow_download: bool = True
+    remotes: tuple[RemoteServer, ...] = ()
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -70,7 +88,41 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         zero_gpu=environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true"),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
         allow_download=environment.get("MOSS_DEMO_ALLOW_DOWNLOAD", "1") != "0",
+        remotes=tuple(map(_named_remote, environment.get("MOSS_DEMO_REMOTES", "").split())),
     )
+
+
+def read_remote(address: str, name: str | None = None) -> RemoteServer:
+    """Read a server's address; a key may stand in it as `http://:KEY@host:8000/v1`.
+
+    Args:
+        address: with or without the version; `/v1` is added to a bare host.
+        name: what people call it, its host by default.
+
+    Raises:
+        RequestError: it is no address.
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise RequestError(
+            "A remote engine is an address such as http://host:8000/v1, with its key as "
+            "http://:KEY@host:8000/v1 if it wants one."
+        )
+    place = f"[{host}]" if ":" in host else host
+    place = place if port is None else f"{place}:{port}"
+    base_url = f"{parts.scheme}://{place}{parts.path.rstrip('/') or '/v1'}"
+    return RemoteServer(name or place, base_url, parts.password or None)
+
+
+def _named_remote(pair: str) -> RemoteServer:
+    name, separator, address = pair.partition("=")
+    if not separator or not name:
+        raise RequestError("MOSS_DEMO_REMOTES holds pairs such as vllm=http://host:8000/v1.")
+    return read_remote(address, name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,18 @@ def test_counts_in_the_text_are_right() -> None:
     assert "fifteen formats" in README
 
 
+VALUES = {
+    "MOSS_DEMO_MODEL": "tiny",
+    "MOSS_DEMO_ALLOW_DOWNLOAD": "0",
+    "MOSS_DEMO_REMOTES": "gpu=http://gpu:8000/v1",
+}
+"""Of settings that are no numbers."""
+
+
 def test_settings_listed_are_settings_read() -> None:
     """Each environment variable in the README changes a setting."""
     names = set(re.findall(r"`(MOSS_DEMO_\w+)`", README))
     assert names
     for name in names:
-        value = {"MOSS_DEMO_MODEL": "tiny", "MOSS_DEMO_ALLOW_DOWNLOAD": "0"}.get(name, "7")
+        value = VALUES.get(name, "7")
         assert from_environment({name: value}) != from_environment({}), name

@@ -1,4 +1,4 @@
-"""What turns requests into runs: the engine here, in batches. A remote one is in `remote.py`."""
+"""What turns requests into runs: the engine here, in batches, or one on another machine."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,15 +8,20 @@ from moss_demo.batch.plan import Limits
 from moss_demo.domain.events import Run
 from moss_demo.domain.request import Request
 from moss_demo.engine.engine import Engine
+from moss_demo.engine.remote import AT_ONCE, RemoteEngine
 from moss_demo.engine.room import free_bytes
 from moss_demo.engine.speech import SpeechGate
 from moss_demo.engine.together import transcribe_together
 from moss_demo.engine.worker import IsStopped, StoppedError
 from moss_demo.errors import MossDemoError, RequestError
+from moss_demo.settings import RemoteServer
 
 CPU_ROWS = 8
 CUDA_ROWS = 64
 """Recordings of a batch where memory allows more."""
+
+HANDED_OVER = 4
+"""Recordings that a remote engine gets at a time, by those under way."""
 
 MEMORY_SHARE = 0.6
 """Of the free memory that a batch may be planned for; the estimate is one, and others live there
@@ -105,3 +110,37 @@ class LocalTranscriber:
         except RequestError as error:
             return error
         return None
+
+
+class RemoteTranscriber:
+    """A server elsewhere, which makes batches of its own from requests under way together."""
+
+    def __init__(
+        self, server: RemoteServer, model: str | None = None, at_once: int | None = None
+    ) -> None:
+        """Name the server, the model there and the most requests under way."""
+        self._at_once = at_once or AT_ONCE
+        self._engine = RemoteEngine(server, model, at_once=self._at_once)
+        self.name = f"{model or 'first model'} at {server.name}"
+        self.identity = f"{model} at {server.base_url}"
+
+    def limits(self, rows: int | None) -> Limits:  # noqa: ARG002  # rows are requests under way
+        """Hand over far more than is under way, so that no slow answer holds up the rest."""
+        together = self._at_once * HANDED_OVER
+        return Limits(together, together)
+
+    def row_bytes(self, duration_s: float) -> int:  # noqa: ARG002  # the memory is the server's
+        """Count recordings, whatever their length."""
+        return 1
+
+    def prepare(self, request: Request) -> Request:
+        """Leave everything to the server."""
+        return request
+
+    def transcribe(self, requests: Sequence[Request], is_stopped: IsStopped) -> list[Outcome]:
+        """Send all of them.
+
+        Raises:
+            StoppedError: the work was given up.
+        """
+        return self._engine.transcribe(requests, is_stopped)

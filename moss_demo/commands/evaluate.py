@@ -5,6 +5,7 @@ import sys
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -16,7 +17,7 @@ from moss_demo.batch.opening import Evaluation
 from moss_demo.batch.report import Report
 from moss_demo.batch.runner import Answered, Task
 from moss_demo.batch.sources import open_manifest
-from moss_demo.batch.transcriber import LocalTranscriber
+from moss_demo.batch.transcriber import LocalTranscriber, RemoteTranscriber
 from moss_demo.commands.evaluation_text import report_lines
 from moss_demo.commands.model_arguments import add_model_arguments, engine_config
 from moss_demo.commands.output import warn
@@ -27,7 +28,10 @@ from moss_demo.engine.pool import EnginePool, Loading, Preparing
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker, wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.scoring.normalize import Level
-from moss_demo.settings import Worker, from_environment, worker_from_environment
+from moss_demo.settings import Worker, from_environment, read_remote, worker_from_environment
+
+LOCAL = "local"
+ENGINES = (LOCAL, "openai")
 
 Event = EvaluationEvent | Preparing
 Events = Generator[Event, None, None]
@@ -46,6 +50,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     parser.add_argument(
         "--batch-size", type=int, metavar="N", help="most recordings decoded together"
+    )
+    remote = parser.add_argument_group("remote engine")
+    remote.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=LOCAL,
+        help="transcribe here, or send recordings to an OpenAI-compatible server",
+    )
+    remote.add_argument(
+        "--base-url",
+        metavar="URL",
+        help="its address, such as http://host:8000/v1, or a name of MOSS_DEMO_REMOTES; --model is "
+        "then a name there (default: its first), --batch-size the most requests under way",
     )
     add_model_arguments(parser)
     parser.set_defaults(decode=DecodePath.FAST)
@@ -81,7 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
     if worker.rank == 0:
         warn(f"the column {name} means nothing here" for name in manifest.unknown_columns)
     try:
-        with closing(_local_events(wanted, _config(arguments, worker))) as events:
+        with closing(_events(arguments, wanted, worker)) as events:
             report, rows, seconds = _follow(events, manifest, worker)
     finally:
         wait_for_workers()
@@ -102,6 +119,19 @@ def _task(arguments: argparse.Namespace) -> Task:
         level=Level(arguments.level),
         max_duration_s=from_environment().max_duration_s,
     )
+
+
+def _events(arguments: argparse.Namespace, wanted: Evaluation, worker: Worker) -> Events:
+    if arguments.engine == LOCAL:
+        if arguments.base_url:
+            raise RequestError("--base-url belongs to --engine openai.")
+        return _local_events(wanted, _config(arguments, worker))
+    if not arguments.base_url:
+        raise RequestError("--engine openai needs --base-url, such as http://host:8000/v1.")
+    configured = {server.name: server for server in from_environment().remotes}
+    server = configured.get(arguments.base_url) or read_remote(arguments.base_url)
+    transcriber = RemoteTranscriber(server, arguments.model, arguments.batch_size)
+    return stream_from_worker(partial(evaluate, wanted, transcriber))
 
 
 def _config(arguments: argparse.Namespace, worker: Worker) -> EngineConfig:

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 import soundfile
 
 from moss_demo.domain.parser import parse
@@ -38,10 +37,3 @@ def write_manifest(folder: Path, rows: list[dict[str, str]]) -> Path:
     path = folder / "manifest.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def turns(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The manifest of nine rows."""
-    folder = tmp_path_factory.mktemp("turns")
-    return write_manifest(folder, cut_turns(folder, 8))
