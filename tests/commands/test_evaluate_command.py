@@ -15,7 +15,7 @@ from moss_demo.__main__ import main
 from moss_demo.domain.parser import parse
 from moss_demo.scoring.normalize import Level
 from moss_demo.scoring.report import score_dict
-from tests.batch.conftest import cut_turns, write_manifest
+from tests.batch.turns import cut_turns, write_manifest
 from tests.engine.loopback import Answer, Loopback, loopback
 
 HEARD = "[0.00][S01]so that the next meeting[1.20]"
@@ -134,10 +134,11 @@ def test_a_run_is_resumed_only_when_asked_and_only_with_the_same_rows(
     ],
 )
 def test_impossible_wishes_end_in_one_line(
-    words: list[str], message: str, turns: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Status 2, one sentence, and no folder is made."""
-    assert main(["evaluate", str(turns), "--out", str(tmp_path / "out"), *words]) == 2
+    manifest = write_manifest(tmp_path, [{"audio": "a.wav"}])
+    assert main(["evaluate", str(manifest), "--out", str(tmp_path / "out"), *words]) == 2
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
