@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from moss_demo.engine.weights.packages import hide_torchao
 from moss_demo.errors import MossDemoError
-from moss_demo.settings import Settings, from_environment
+from moss_demo.settings import Settings, from_environment, keep_kernels
 
 
 def parse_arguments(words: Sequence[str] | None = None) -> tuple[Settings, argparse.Namespace]:
@@ -28,6 +28,7 @@ def main(words: Sequence[str] | None = None) -> None:
     hide_torchao()
     try:
         settings, arguments = parse_arguments(words)
+        keep_kernels()
         from moss_demo.ui.app import build_app, launch  # imports model libraries: after --help
         from moss_demo.ui.context import build_context
 

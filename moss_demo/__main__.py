@@ -15,6 +15,7 @@ from typing import NoReturn
 from moss_demo import __version__
 from moss_demo.engine.weights.packages import hide_torchao
 from moss_demo.errors import MossDemoError
+from moss_demo.settings import keep_kernels
 
 COMMANDS = {
     "transcribe": "turn a recording into a diarized transcript",
@@ -76,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     hide_torchao()
     command = next((word for word in words if word in COMMANDS), None)
+    keep_kernels()
     try:
         parser, module = build_parser(command)
         parsed = parser.parse_args(words)

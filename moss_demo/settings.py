@@ -4,8 +4,11 @@ Everything a host may change lives here with its default; the visitor's choices 
 """
 
 import os
+import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from moss_demo.errors import RequestError
@@ -46,6 +49,7 @@ class Settings:
         hub_endpoint: address of the Hugging Face hub, or None for the public one.
         allow_download: offer visitors to fetch the published weights onto this server.
         remotes: servers that visitors may send recordings to.
+        cache: folder of compiled kernels.
     """
 
     model: str = "auto"
@@ -62,6 +66,7 @@ class Settings:
     hub_endpoint: str | None = None
     allow_download: bool = True
     remotes: tuple[RemoteServer, ...] = ()
+    cache: Path = Path("~/.cache/moss_demo")
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -89,6 +94,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
         allow_download=environment.get("MOSS_DEMO_ALLOW_DOWNLOAD", "1") != "0",
         remotes=tuple(map(_named_remote, environment.get("MOSS_DEMO_REMOTES", "").split())),
+        cache=_cache(environment),
     )
 
 
@@ -161,6 +167,32 @@ def worker_from_environment(environment: Mapping[str, str] = os.environ) -> Work
 def keep_gradio_offline() -> None:
     """Switch Gradio's own look-ups of versions and telemetry off, unless the host set them."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+
+
+def keep_kernels() -> None:
+    """Keep compiled kernels between starts; in a folder of this start where none can be written.
+
+    Belongs before the import of torch, which names folders of its own. What the host named stays.
+    """
+    folders = {"TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}
+    missing = [name for name in folders if name not in os.environ]
+    if missing:
+        cache = _writable(_cache(os.environ))
+        os.environ.update({name: str(cache / folders[name]) for name in missing})
+
+
+def _cache(environment: Mapping[str, str]) -> Path:
+    users = environment.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(environment.get("MOSS_DEMO_CACHE") or f"{users}/moss_demo")
+
+
+def _writable(folder: Path) -> Path:
+    with suppress(RuntimeError):  # nobody's home
+        folder = folder.expanduser().absolute()
+        found = next(path for path in (folder, *folder.parents) if path.exists())
+        if found.is_dir() and os.access(found, os.W_OK):
+            return folder
+    return Path(tempfile.mkdtemp(prefix="moss_demo-"))  # for this user alone: code is loaded
 
 
 def _list(environment: Mapping[str, str], name: str) -> tuple[str, ...]:

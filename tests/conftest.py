@@ -1,13 +1,16 @@
 """Options of the test run."""
 
+import logging
+
 import pytest
 
 from moss_demo.engine.weights.packages import hide_torchao
 
 
 def pytest_configure() -> None:
-    """Import what the app imports, when the app does."""
+    """Import what the app imports, when the app does; format no traces of compilations."""
     hide_torchao()
+    logging.getLogger("torch.__trace").propagate = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -14,7 +14,7 @@ import transformers
 from moss_demo.bench.nvml import Gpu
 from moss_demo.bench.report import Environment
 from moss_demo.domain.figures import NOT_AVAILABLE
-from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.info import EngineInfo
 
 PACKAGE = Path(__file__).parents[1]
 

@@ -19,7 +19,7 @@ from moss_demo.domain.prompts import resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import TINY
-from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.pool import (
     Compiling,
     EnginePool,
@@ -67,10 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     events = EnginePool().stream(config, request)
     try:
         with closing(events):
-            finished, info = _follow(events, request.clip, arguments.stream)
+            finished, ready = _follow(events, request.clip, arguments.stream)
     finally:
         wait_for_workers()
-    figures = run_figures(finished, info.load_s)
+    figures = run_figures(finished, ready.info.load_s, ready.compile_s)
     if not arguments.stream:
         fmt = ExportFormat(arguments.format or ExportFormat.TXT)
         text = export(
@@ -79,11 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
             name=request.clip.name,
             duration_s=request.clip.duration_s,
             run=finished,
-            figures=info.record(),
+            figures=ready.info.record(),
         )
         write_output(text, arguments.output)
         warn(export_notes(finished.transcript, fmt, duration_s=request.clip.duration_s))
-    _report(request.clip, finished, info, figures)
+    _report(request.clip, finished, ready.info, figures)
     return 0
 
 
@@ -102,10 +102,10 @@ def _request(arguments: argparse.Namespace, settings: Settings) -> Request:
 
 def _follow(
     events: Iterator[PoolEvent], clip: AudioClip, prints_segments: bool
-) -> tuple[Run, EngineInfo]:
+) -> tuple[Run, Ready]:
     """Fold the stream into a run, showing progress on a terminal."""
     state = Run(clip.name, clip.digest, clip.duration_s)
-    info: EngineInfo | None = None
+    ready: Ready | None = None
     hidden = prints_segments or not sys.stderr.isatty()
     with tqdm(total=round(clip.duration_s), unit="s", disable=hidden, leave=False) as bar:
         for event in events:
@@ -114,14 +114,14 @@ def _follow(
             elif isinstance(event, Compiling):
                 bar.set_description(f"compiling the encoder for {event.chunks} × 30 s")
             elif isinstance(event, Ready):
-                info = event.info
-                bar.set_description(f"transcribing with {info.checkpoint}")
+                ready = event
+                bar.set_description(f"transcribing with {event.info.checkpoint}")
             elif not isinstance(event, Waiting | Working):
                 state = _advance(state, event, prints_segments)
                 bar.update(round(state.covered_s) - bar.n)
-    if info is None:
+    if ready is None:
         raise RequestError("The run ended before it began; try again.")
-    return state, info
+    return state, ready
 
 
 def _advance(state: Run, event: Event, prints_segments: bool) -> Run:
@@ -135,10 +135,12 @@ def _report(
 ) -> None:
     """Print what ran, what to know about it and how long it took."""
     print(
-        f"{info.checkpoint} · {info.precision} · {info.device} · attention {info.attention}",
+        f"{info.checkpoint} · {info.precision} · {info.device} · attention {info.attention} · "
+        f"encoder {info.encoder}",
         file=sys.stderr,
     )
     if info.checkpoint == TINY:
         print(TINY_LIMITS, file=sys.stderr)
-    warn((*clip.warnings, *(diagnostic.message for diagnostic in diagnose(finished))))
+    problem = () if info.compile_problem is None else (info.compile_problem,)
+    warn((*problem, *clip.warnings, *(diagnostic.message for diagnostic in diagnose(finished))))
     print(" · ".join(f"{label} {value}" for label, value in figures), file=sys.stderr)

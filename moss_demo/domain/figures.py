@@ -5,17 +5,22 @@ from moss_demo.domain.events import Run
 NOT_AVAILABLE = "n/a"
 
 
-def run_figures(run: Run, load_s: float | None) -> tuple[tuple[str, str], ...]:
+def run_figures(
+    run: Run, load_s: float | None, compile_s: float | None = None
+) -> tuple[tuple[str, str], ...]:
     """Return label and value of each figure, in reading order.
 
     Args:
         run: finished, stopped or still running.
         load_s: seconds it took to load the checkpoint, or None when it was resident.
+        compile_s: seconds it took to compile the encoder, or None when nothing was to compile.
     """
+    compiled = () if compile_s is None else (("Compile", _seconds(compile_s)),)
     finished = run.finished
     return (
         ("Audio", clock(run.duration_s)),
         ("Load", _seconds(load_s) if load_s is not None else "resident"),
+        *compiled,
         ("Time to first token", _seconds(run.first_token_at)),
         ("Run", _seconds(finished.at if finished else None)),
         ("RTF", NOT_AVAILABLE if run.rtf is None else f"{run.rtf:.3f}"),

@@ -5,6 +5,7 @@ compiled for the first serves all, in a fraction of the time and with the same f
 """
 
 import copy
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -15,9 +16,6 @@ from torch import Tensor, nn
 
 from moss_demo.engine.config import EncoderCompile
 
-MODE_RUNS = {EncoderCompile.REDUCE_OVERHEAD: 3}
-"""Runs until a mode is warm: its CUDA graphs warm up, are recorded, and are replayed first."""
-
 SHAPES_A_PROCESS = 64
 """Compiled shapes that torch may keep for one function: batch sizes by modes by precisions."""
 
@@ -25,11 +23,9 @@ SHAPES_A_PROCESS = 64
 class _Layers(nn.Module):
     """All layers as one: the library's encoder calls it as it would call a single layer."""
 
-    def __init__(self, layers: nn.ModuleList, options: dict[str, Any]) -> None:
+    def __init__(self, layers: Iterable[nn.Module]) -> None:
         super().__init__()
-        self._layers = [
-            torch.compile(layer, fullgraph=True, dynamic=False, options=options) for layer in layers
-        ]
+        self._layers = nn.ModuleList(layers)
 
     def forward(self, hidden_states: Tensor, attention_mask: Tensor | None = None) -> Tensor:
         # The convolutions leave time innermost, and every layer would read its residual across.
@@ -48,8 +44,17 @@ def with_compiled_layers(model: nn.Module, mode: EncoderCompile) -> nn.Module:
     """
     tower: Any = model.audio_tower
     options = torch._inductor.list_mode_options(mode.value) | {"autotune_num_choices_displayed": 0}
-    layers = nn.ModuleList([_Layers(tower.layers, options)])
-    return _with_child(model, "audio_tower", _with_child(tower, "layers", layers.eval()))
+
+    def compiled(module: nn.Module) -> Any:
+        return torch.compile(module, fullgraph=True, dynamic=False, options=options)
+
+    if mode is EncoderCompile.REDUCE_OVERHEAD:
+        # A layer's graph would write over the output of the one before: all are recorded as one.
+        layers = compiled(_Layers(tower.layers))
+    else:
+        layers = _Layers(map(compiled, tower.layers))
+    tower = _with_child(tower, "layers", nn.ModuleList([layers]).eval())
+    return _with_child(model, "audio_tower", tower)
 
 
 def compile_limits() -> AbstractContextManager[None]:
@@ -58,6 +63,20 @@ def compile_limits() -> AbstractContextManager[None]:
         recompile_limit=SHAPES_A_PROCESS
     )
     return limits
+
+
+def explain_failure(error: BaseException) -> str:
+    """Say why layers could not be compiled and what would help, in a part of a sentence."""
+    cause = error
+    while (deeper := cause.__cause__ or cause.__context__) is not None:
+        cause = deeper
+    kind, lines = type(cause).__name__, str(cause).strip().splitlines()
+    message = lines[0] if lines else "no message"
+    if kind == "InvalidCxxCompiler" or "C compiler" in message:
+        return "there is no C++ compiler; install g++"
+    if kind == "TritonMissing":
+        return "Triton is missing or too old; install the package triton"
+    return f"torch.compile failed with {kind}: {message}"
 
 
 def _with_child(module: nn.Module, name: str, child: nn.Module) -> nn.Module:

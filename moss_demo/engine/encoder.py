@@ -1,14 +1,23 @@
 """The audio encoder: spectrograms to embeddings, eager or compiled for given batch sizes."""
 
+from collections.abc import Set
 from time import perf_counter
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from moss_demo.engine.compiled_layers import MODE_RUNS, compile_limits, with_compiled_layers
+from moss_demo.engine.compiled_layers import (
+    compile_limits,
+    explain_failure,
+    with_compiled_layers,
+)
 from moss_demo.engine.config import EncoderCompile
 from moss_demo.engine.loading import Loaded
+from moss_demo.errors import DeviceError
+
+GRAPH_RUNS = 3
+"""Runs until CUDA graphs are warm: one warms up, one is recorded, one is replayed first."""
 
 
 class Encoder:
@@ -19,6 +28,7 @@ class Encoder:
 
     Attributes:
         compile_s: seconds spent compiling so far.
+        problem: why nothing can be compiled here, once that was tried.
     """
 
     def __init__(self, loaded: Loaded, mode: EncoderCompile) -> None:
@@ -27,27 +37,39 @@ class Encoder:
         self._compiled: Any = (
             None if mode is EncoderCompile.OFF else with_compiled_layers(self._eager, mode)
         )
-        self._runs = MODE_RUNS.get(mode, 1)
+        self._runs = GRAPH_RUNS if mode is EncoderCompile.REDUCE_OVERHEAD else 1
         self._sizes: set[int] = set()
         self.compile_s = 0.0
+        self.problem: str | None = None
 
-    def to_compile(self, sizes: set[int]) -> tuple[int, ...]:
-        """Return the batch sizes among `sizes` that are wanted compiled and are not yet."""
-        return () if self._compiled is None else tuple(sorted(sizes - self._sizes))
+    def to_compile(self, sizes: Set[int]) -> tuple[int, ...]:
+        """Return the batch sizes among `sizes` that are still to be compiled."""
+        if self._compiled is None or self.problem:
+            return ()
+        return tuple(sorted(sizes - self._sizes))
 
     @torch.inference_mode()
     def compile(self, chunks: int) -> None:
-        """Compile for batches of `chunks` chunks and run one of them."""
+        """Compile for batches of `chunks` chunks and run one of them.
+
+        Raises:
+            DeviceError: it cannot be compiled here; it goes on eager.
+        """
         started_at = perf_counter()
         config = self._eager.audio_tower.config
         frames = 2 * int(config.max_source_positions)
         features = torch.zeros(chunks, int(config.num_mel_bins), frames)
         mask = torch.ones(chunks, frames, dtype=torch.long)
-        with compile_limits():
-            for _ in range(self._runs):
-                self._embed(self._compiled, features, mask)
+        try:
+            with compile_limits():
+                for _ in range(self._runs):
+                    self._embed(self._compiled, features, mask)
+        except Exception as error:  # of torch, Triton or a C++ compiler, whatever that may be
+            self.problem = f"The encoder runs uncompiled: {explain_failure(error)}."
+            raise DeviceError(self.problem) from error
+        finally:
+            self.compile_s += perf_counter() - started_at
         self._sizes.add(chunks)
-        self.compile_s += perf_counter() - started_at
 
     @torch.inference_mode()
     def __call__(self, features: Tensor, mask: Tensor) -> Tensor:

@@ -6,9 +6,8 @@ same time: `pool.py` keeps one run a device.
 
 import copy
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import torch
 
@@ -18,68 +17,23 @@ from moss_demo.domain.request import Request
 from moss_demo.engine import memory
 from moss_demo.engine.budget import plan_budget
 from moss_demo.engine.checkpoints import Checkpoint
-from moss_demo.engine.config import EncoderCompile, EngineConfig
+from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.decoding import Row, embed_prompt, end_token_ids
 from moss_demo.engine.detokenizer import Detokenizer
 from moss_demo.engine.encoder import Encoder, synchronize
 from moss_demo.engine.encoding import EncodedAudio, batch_sizes, encode_batches
+from moss_demo.engine.info import EngineInfo, describe_engine
 from moss_demo.engine.loading import Loaded
 from moss_demo.engine.paths import open_path
 from moss_demo.engine.prompting import build_prompt_ids, count_audio_tokens
 from moss_demo.engine.recorder import Recorder
 from moss_demo.engine.room import row_bytes
 from moss_demo.engine.speech import SpeechGate
-from moss_demo.engine.weights.report import QuantizationReport, summary_dict, weight_bytes
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
 from moss_demo.errors import DeviceMemoryError
 
 EmitOf = Callable[[int, Event], None]
 """Takes the number of a request and an event of its run."""
-
-
-@dataclass(frozen=True, slots=True)
-class EngineInfo:
-    """What the page and the command line say about an engine.
-
-    Attributes:
-        checkpoint: name of the checkpoint in use.
-        revision: commit of published weights, else "local".
-        layout: how its tensors are named.
-        parameters: number of weights.
-        weight_bytes: memory that they take.
-        context_tokens: positions that prompt and transcript share.
-        device: torch device.
-        precision: number format.
-        decode: decode path.
-        attention: what computes attention in the decoder.
-        load_s: seconds from the first file to weights on the device.
-        encoder_compile: how the audio encoder is compiled.
-        compile_s: seconds spent compiling it so far.
-        quantization: what a weight format did to the model; None without one.
-        adapter: folder of the adapter that was merged into the weights; None without one.
-    """
-
-    checkpoint: str
-    revision: str
-    layout: str
-    parameters: int
-    weight_bytes: int
-    context_tokens: int
-    device: str
-    precision: str
-    decode: str
-    attention: str
-    load_s: float
-    encoder_compile: str = EncoderCompile.OFF
-    compile_s: float = 0.0
-    quantization: QuantizationReport | None = None
-    adapter: str | None = None
-
-    def record(self) -> dict[str, object]:
-        """Return everything as JSON values; of a quantization the summary only."""
-        plain = asdict(replace(self, quantization=None))
-        report = self.quantization
-        return plain | {"quantization": None if report is None else summary_dict(report)}
 
 
 @dataclass(slots=True, eq=False)
@@ -108,12 +62,15 @@ class Engine:
         self._path = open_path(config.decode, loaded)
         self._encoder = Encoder(loaded, config.encoder_compile)
         self._gate = SpeechGate()
-        self._info = self._describe()
+        self._info = describe_engine(
+            config, self._checkpoint, self._loaded, self._path.attention, self._load_s
+        )
 
     @property
     def info(self) -> EngineInfo:
         """What the engine is now."""
-        return replace(self._info, compile_s=self._encoder.compile_s)
+        encoder = self._encoder
+        return replace(self._info, compile_s=encoder.compile_s, compile_problem=encoder.problem)
 
     def switch(self, config: EngineConfig) -> None:
         """Change decode path and compilation of the encoder; the weights stay where they are."""
@@ -122,14 +79,20 @@ class Engine:
         if config.encoder_compile is not self.config.encoder_compile:
             self._encoder = Encoder(self._loaded, config.encoder_compile)
         self.config = config
-        self._info = self._describe()
+        self._info = describe_engine(
+            config, self._checkpoint, self._loaded, self._path.attention, self._load_s
+        )
 
     def sizes_to_compile(self, clips: Sequence[AudioClip]) -> tuple[int, ...]:
         """Return the batch sizes, in chunks, that `compile_encoder` is still needed for."""
         return self._encoder.to_compile(batch_sizes(clips))
 
     def compile_encoder(self, chunks: int) -> None:
-        """Compile the encoder for batches of `chunks` chunks."""
+        """Compile the encoder for batches of `chunks` chunks.
+
+        Raises:
+            DeviceError: it cannot be compiled here; it goes on eager, and `info` says why.
+        """
         self._encoder.compile(chunks)
 
     @property
@@ -201,26 +164,6 @@ class Engine:
             ) from error
         finally:
             memory.release(device)
-
-    def _describe(self) -> EngineInfo:
-        config, checkpoint, model = self.config, self._checkpoint, self._loaded.model
-        text_config: Any = model.config.text_config
-        return EngineInfo(
-            checkpoint=checkpoint.name,
-            revision=checkpoint.revision,
-            layout=checkpoint.layout,
-            parameters=sum(weight.numel() for weight in model.parameters()),
-            weight_bytes=weight_bytes(model),
-            context_tokens=text_config.max_position_embeddings,
-            device=config.device,
-            precision=config.precision,
-            decode=config.decode,
-            attention=self._path.attention,
-            load_s=self._load_s,
-            encoder_compile=config.encoder_compile,
-            quantization=self._loaded.quantization,
-            adapter=config.adapter,
-        )
 
     def _run(self, requests: Sequence[Request], emit: EmitOf, is_stopped: IsStopped) -> None:
         prepared = [self._prepare(r, partial(emit, number)) for number, r in enumerate(requests)]

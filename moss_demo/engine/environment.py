@@ -37,6 +37,7 @@ def describe(settings: Settings) -> tuple[tuple[str, str], ...]:
         ("default model", settings.model),
         ("longest recording", f"{settings.max_duration_s / 60:g} min"),
         ("Hugging Face cache", _folder(Path(constants.HF_HUB_CACHE))),
+        ("compiled kernels", _folder(settings.cache.expanduser())),
     )
 
 

@@ -15,8 +15,9 @@ from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
 from moss_demo.engine.checkpoints import SYNTHETIC, Checkpoint, find_checkpoint
 from moss_demo.engine.config import EngineConfig
-from moss_demo.engine.engine import Engine, EngineInfo
+from moss_demo.engine.engine import Engine
 from moss_demo.engine.faults import diagnose, lost
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Line, Place, Ticket
 from moss_demo.engine.weights.preparing import prepare
 from moss_demo.engine.worker import Emit, IsStopped, StoppedError, stream_from_worker
@@ -57,10 +58,17 @@ class Compiling:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The engine is resident; `loaded` tells whether it was loaded for this run."""
+    """The engine can be used.
+
+    Attributes:
+        info: what it is.
+        loaded: whether it was loaded for this run.
+        compile_s: seconds it took to compile for this run, None where nothing was to compile.
+    """
 
     info: EngineInfo
     loaded: bool
+    compile_s: float | None = None
 
 
 Preparing: TypeAlias = Waiting | Loading | Compiling | Ready
@@ -187,12 +195,8 @@ class EnginePool:
             if self._lost:
                 raise lost(config.device)
             engine, loaded = self._resident_engine(config, emit)
-            for chunks in engine.sizes_to_compile(clips):
-                if is_stopped():
-                    raise StoppedError
-                emit(Compiling(chunks))
-                engine.compile_encoder(chunks)
-            emit(Ready(engine.info, loaded))
+            compile_s = self._compile(engine, clips, emit, is_stopped)
+            emit(Ready(engine.info, loaded, compile_s))
             if is_stopped():
                 raise StoppedError
             yield engine
@@ -212,6 +216,23 @@ class EnginePool:
         else:
             self._free()
         return meaning
+
+    def _compile(
+        self,
+        engine: Engine,
+        clips: Sequence[AudioClip],
+        emit: Emit[Preparing],
+        is_stopped: IsStopped,
+    ) -> float | None:
+        """Compile what the clips need and return the seconds; one size cannot be interrupted."""
+        before_s = engine.info.compile_s
+        while sizes := engine.sizes_to_compile(clips):
+            if is_stopped():
+                raise StoppedError
+            emit(Compiling(sizes[0]))
+            with suppress(DeviceError):  # its sentence stands in `info`, and the run goes on eager
+                engine.compile_encoder(sizes[0])
+        return engine.info.compile_s - before_s or None
 
     def _resident_engine(self, config: EngineConfig, emit: Emit[Preparing]) -> tuple[Engine, bool]:
         """Return the engine and whether it had to be loaded."""

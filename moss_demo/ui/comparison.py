@@ -11,7 +11,7 @@ from moss_demo.domain.events import Finished, Run, StopReason
 from moss_demo.domain.request import Request
 from moss_demo.domain.transcript import Transcript
 from moss_demo.engine.config import EngineConfig
-from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Ticket
 from moss_demo.engine.pool import NEWS_S, EnginePool, Waiting
 from moss_demo.errors import RequestError, TranscriptError

@@ -7,7 +7,7 @@ from moss_demo.domain.events import Run, StopReason
 from moss_demo.domain.exports import ExportFormat, export_notes
 from moss_demo.domain.figures import clock
 from moss_demo.engine.checkpoints import PUBLISHED, TINY
-from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Place
 from moss_demo.ui.lanes import speaker_name
 
@@ -69,17 +69,22 @@ def stopped_line(run: Run) -> str:
 
 
 def engine_line(info: EngineInfo) -> str:
-    """Name checkpoint, precision, device and attention of a run."""
+    """Name checkpoint, precision, device, decode path and encoder of a run."""
     revision = "" if info.revision == "local" else f" @ {info.revision[:8]}"
     return (
         f"{info.checkpoint}{revision} · {info.parameters / 1e6:,.1f} M parameters · "
-        f"{info.precision} · {info.device} · {info.attention} attention"
+        f"{info.precision} · {info.device} · {info.decode} decode path · "
+        f"{info.attention} attention · encoder {info.encoder}"
     )
 
 
-def warning_rows(run: Run, clip_warnings: tuple[str, ...]) -> list[dict[str, str]]:
-    """List what a person should know about a run: about the sound first, then about the text."""
-    rows = [{"kind": "audio", "message": sentence} for sentence in clip_warnings]
+def warning_rows(
+    run: Run, clip_warnings: tuple[str, ...], engine: EngineInfo | None = None
+) -> list[dict[str, str]]:
+    """List what a person should know about a run: its engine, the sound, and then the text."""
+    problem = None if engine is None else engine.compile_problem
+    rows = [] if problem is None else [{"kind": "encoder", "message": problem}]
+    rows += [{"kind": "audio", "message": sentence} for sentence in clip_warnings]
     return rows + [{"kind": d.kind.value, "message": d.message} for d in diagnose(run)]
 
 

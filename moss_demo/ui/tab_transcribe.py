@@ -8,7 +8,7 @@ import gradio as gr
 
 from moss_demo.domain.events import Run
 from moss_demo.domain.figures import run_figures
-from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.pool import Waiting
 from moss_demo.errors import MossDemoError
 from moss_demo.ui import offer, present
@@ -40,6 +40,7 @@ class Outcome:
         load_s: seconds of loading, or None when the engine was resident.
         clip_warnings: what the decoder had to say.
         number: counts the session's runs, so that the view knows when to start over.
+        compile_s: seconds of compiling, or None when nothing was to compile.
     """
 
     run: Run
@@ -47,6 +48,7 @@ class Outcome:
     load_s: float | None
     clip_warnings: tuple[str, ...]
     number: int
+    compile_s: float | None
 
 
 def build(context: AppContext) -> None:
@@ -154,6 +156,7 @@ def _wire_run(
                         snapshot.load_s,
                         snapshot.clip_warnings,
                         number,
+                        snapshot.compile_s,
                     )
                     yield {outcome: kept} | _streaming(results, snapshot, number)
         except MossDemoError as error:
@@ -243,19 +246,19 @@ def _streaming(results: Results, snapshot: Snapshot, number: int) -> Updates:
         results.engine: "" if snapshot.engine is None else present.engine_line(snapshot.engine),
         results.timeline: timeline_update(run, number=number, names={}),
         results.notices: gr.HTML(visible=False),
-        results.figures: list(run_figures(run, snapshot.load_s)),
+        results.figures: list(run_figures(run, snapshot.load_s, snapshot.compile_s)),
     }
 
 
 def _finished(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
     """Show everything about a run that ended by itself or by a stop."""
     run = kept.run
-    warnings = present.warning_rows(run, kept.clip_warnings)
+    warnings = present.warning_rows(run, kept.clip_warnings, kept.engine)
     status = present.stopped_line(run) if run.finished is None else present.status_line(run)
     return {
         results.status: status,
         results.notices: gr.HTML(value=warnings, visible=bool(warnings)),
-        results.figures: list(run_figures(run, kept.load_s)),
+        results.figures: list(run_figures(run, kept.load_s, kept.compile_s)),
         results.raw: run.raw,
     } | _named(results, kept, names)
 

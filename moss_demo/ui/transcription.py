@@ -16,8 +16,8 @@ from moss_demo.domain.prompts import PROMPT_TEXTS, PromptPreset, resolve_prompt,
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.config import EngineConfig
-from moss_demo.engine.engine import EngineInfo
 from moss_demo.engine.in_turn import Opened, TurnEvent
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Ticket
 from moss_demo.engine.pool import Compiling, EnginePool, Loading, Ready, Waiting, Working
 from moss_demo.errors import AudioError, RequestError
@@ -64,6 +64,7 @@ class Snapshot:
         engine: the resident engine, once known.
         load_s: seconds of loading, or None when the engine was resident.
         clip_warnings: what the decoder had to say about the sound.
+        compile_s: seconds of compiling, or None when nothing was to compile.
     """
 
     run: Run
@@ -71,6 +72,7 @@ class Snapshot:
     engine: EngineInfo | None = None
     load_s: float | None = None
     clip_warnings: tuple[str, ...] = ()
+    compile_s: float | None = None
 
 
 Shown = Waiting | Snapshot
@@ -152,7 +154,11 @@ def snapshots(events: Iterable[TurnEvent]) -> Iterator[Shown]:
             case Ready():
                 load_s = event.info.load_s if event.loaded else None
                 shown = replace(
-                    shown, status="Listening for speech…", engine=event.info, load_s=load_s
+                    shown,
+                    status="Listening for speech…",
+                    engine=event.info,
+                    load_s=load_s,
+                    compile_s=event.compile_s,
                 )
             case Started():
                 run = advance(shown.run, event)

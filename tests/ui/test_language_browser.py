@@ -12,7 +12,7 @@ from moss_demo.domain.diagnostics import DiagnosticKind, diagnose
 from moss_demo.domain.events import Finished, Run, Started, StopReason
 from moss_demo.domain.figures import run_figures
 from moss_demo.domain.parser import parse
-from moss_demo.engine.engine import EngineInfo
+from moss_demo.engine.info import EngineInfo
 from moss_demo.scoring.verdict import Reason
 from moss_demo.settings import Settings
 from moss_demo.ui import present

@@ -12,8 +12,8 @@ from moss_demo.domain.events import (
     TextDelta,
 )
 from moss_demo.domain.transcript import Segment
-from moss_demo.engine.engine import EngineInfo
 from moss_demo.engine.in_turn import Opened, TurnEvent
+from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Place
 from moss_demo.engine.pool import Loading, Ready, Waiting
 from moss_demo.errors import AudioError, RequestError
