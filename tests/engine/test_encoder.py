@@ -64,9 +64,8 @@ def test_compiled_and_eager_write_the_same_tokens(streams: list[list[PoolEvent]]
 def test_compiling_is_announced_timed_apart_and_done_once(streams: list[list[PoolEvent]]) -> None:
     """Its event and its seconds belong to the first compiled run; the next one finds it done."""
     _, first, second, _ = streams
-    assert isinstance(first[0], Compiling)
-    assert first[0].chunks == 1
     ready, end = _ready(first), first[-1]
+    assert [e.chunks for e in first[: first.index(ready)] if isinstance(e, Compiling)] == [1]
     assert ready.compile_s == ready.info.compile_s > 0
     assert ready.info.encoder_compile == "max-autotune-no-cudagraphs"
     assert ready.info.compile_problem is None

@@ -1,5 +1,7 @@
 """What the page shows of a run, driven with scripted events."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,11 +13,12 @@ from moss_demo.domain.events import (
     StopReason,
     TextDelta,
 )
+from moss_demo.domain.figures import run_figures
 from moss_demo.domain.transcript import Segment
 from moss_demo.engine.in_turn import Opened, TurnEvent
 from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Place
-from moss_demo.engine.pool import Loading, Ready, Waiting
+from moss_demo.engine.pool import Compiling, Loading, Ready, Waiting
 from moss_demo.errors import AudioError, RequestError
 from moss_demo.settings import Settings
 from moss_demo.ui import present
@@ -23,7 +26,17 @@ from moss_demo.ui.context import build_context
 from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots, token_budget
 
 INFO = EngineInfo(
-    "tiny", "local", "native", 18_900_000, 8_192, "cpu", "fp32", "reference", "sdpa", 0.5
+    checkpoint="tiny",
+    revision="local",
+    layout="native",
+    parameters=18_900_000,
+    weight_bytes=75_600_000,
+    context_tokens=8_192,
+    device="cpu",
+    precision="fp32",
+    decode="reference",
+    attention="sdpa",
+    load_s=0.5,
 )
 CLIP = AudioClip("talk.wav", np.zeros(160_000, dtype=np.float32), warnings=("a warning",))
 FIRST = Segment(0.5, 2.0, "S01", "good morning")
@@ -66,6 +79,27 @@ def test_what_is_going_on_is_said_from_the_first_moment() -> None:
     assert status[2:4] == ["Listening for speech…", "Encoding the audio…"]
     assert status[4].startswith("Transcribing · 0:02 of 0:10")
     assert status[-1].startswith("Done in 1.0 s (10.0× real time) · 2 speakers · 2 segments")
+
+
+def test_compiling_is_said_and_its_seconds_stand_among_the_figures() -> None:
+    """Whoever waits for a compilation is told, and told apart from the run what it took."""
+    ready = Ready(replace(INFO, encoder_compile="default"), loaded=True, compile_s=12.3)
+    shown = list(snapshots([Opened(CLIP), Loading("tiny"), Compiling(3), ready, *EVENTS[4:]]))
+    assert "Compiling the encoder for 3 × 30 s at a time…" in [view.status for view in shown]
+    last = shown[-1]
+    figures = dict(run_figures(last.run, last.load_s, last.compile_s))
+    assert (figures["Compile"], figures["Run"]) == ("12.30 s", "1.00 s")
+    assert "Compile" not in dict(run_figures(last.run, None))
+    assert "encoder compiled (default)" in present.engine_line(ready.info)
+
+
+def test_an_encoder_that_cannot_be_compiled_is_explained_beside_the_transcript() -> None:
+    """The sentence stands first, and the engine's line says what really ran."""
+    info = replace(INFO, encoder_compile="default", compile_problem="The encoder runs uncompiled.")
+    *_, last = snapshots([Opened(CLIP), Ready(info, loaded=True), *EVENTS[4:]])
+    rows = present.warning_rows(last.run, ("a warning",), last.engine)
+    assert [row["kind"] for row in rows][:2] == ["encoder", "audio"]
+    assert "encoder eager" in present.engine_line(info)
 
 
 def test_text_grows_and_never_shrinks() -> None:
