@@ -10,7 +10,11 @@ import torch
 from torch import Tensor
 
 from moss_demo.bench.report import Case, Plan, Quantity, Variant, Work
-from moss_demo.engine.compiled_layers import compile_limits, with_compiled_layers
+from moss_demo.engine.compiled_layers import (
+    compile_limits,
+    compiles_as_one,
+    with_compiled_layers,
+)
 from moss_demo.engine.config import EncoderCompile
 from moss_demo.engine.engine import Engine
 from moss_demo.engine.prompting import CHUNK_S
@@ -116,7 +120,10 @@ def measure_peak(device: str, dtype: torch.dtype, repeats: int = 10) -> float:
 def _prepare(engine: Engine, name: EncoderCompile, features: Tensor) -> _Mode:
     """Make a mode ready; its first call compiles, and its output is kept to tell the drift."""
     model: Any = engine.loaded.model.model
-    twin: Any = model if name is EncoderCompile.OFF else with_compiled_layers(model, name)
+    twin: Any = model
+    if name is not EncoderCompile.OFF:
+        as_one = compiles_as_one(name, features.shape[0])
+        twin = with_compiled_layers(model, name, as_one=as_one)
 
     @torch.inference_mode()
     def call(inputs: Tensor) -> Tensor:

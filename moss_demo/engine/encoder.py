@@ -9,6 +9,7 @@ from torch import Tensor
 
 from moss_demo.engine.compiled_layers import (
     compile_limits,
+    compiles_as_one,
     explain_failure,
     with_compiled_layers,
 )
@@ -34,17 +35,15 @@ class Encoder:
     def __init__(self, loaded: Loaded, mode: EncoderCompile) -> None:
         """Prepare; nothing is compiled yet."""
         self._eager: Any = loaded.model.model
-        self._compiled: Any = (
-            None if mode is EncoderCompile.OFF else with_compiled_layers(self._eager, mode)
-        )
-        self._runs = GRAPH_RUNS if mode is EncoderCompile.REDUCE_OVERHEAD else 1
+        self._mode = mode
+        self._compiled: dict[bool, Any] = {}
         self._sizes: set[int] = set()
         self.compile_s = 0.0
         self.problem: str | None = None
 
     def to_compile(self, sizes: Set[int]) -> tuple[int, ...]:
         """Return the batch sizes among `sizes` that are still to be compiled."""
-        if self._compiled is None or self.problem:
+        if self._mode is EncoderCompile.OFF or self.problem:
             return ()
         return tuple(sorted(sizes - self._sizes))
 
@@ -62,8 +61,9 @@ class Encoder:
         mask = torch.ones(chunks, frames, dtype=torch.long)
         try:
             with compile_limits():
-                for _ in range(self._runs):
-                    self._embed(self._compiled, features, mask)
+                model = self._compiled_for(chunks)
+                for _ in range(GRAPH_RUNS if self._mode is EncoderCompile.REDUCE_OVERHEAD else 1):
+                    self._embed(model, features, mask)
         except Exception as error:  # of torch, Triton or a C++ compiler, whatever that may be
             self.problem = f"The encoder runs uncompiled: {explain_failure(error)}."
             raise DeviceError(self.problem) from error
@@ -79,8 +79,15 @@ class Encoder:
             features: log-mel spectrograms, (chunks, mels, 3000).
             mask: valid frames, (chunks, 3000).
         """
-        is_compiled = features.shape[0] in self._sizes
-        return self._embed(self._compiled if is_compiled else self._eager, features, mask)
+        chunks = features.shape[0]
+        model = self._compiled_for(chunks) if chunks in self._sizes else self._eager
+        return self._embed(model, features, mask)
+
+    def _compiled_for(self, chunks: int) -> Any:
+        as_one = compiles_as_one(self._mode, chunks)
+        if as_one not in self._compiled:
+            self._compiled[as_one] = with_compiled_layers(self._eager, self._mode, as_one=as_one)
+        return self._compiled[as_one]
 
     def _embed(self, model: Any, features: Tensor, mask: Tensor) -> Tensor:
         output = model.get_audio_features(
