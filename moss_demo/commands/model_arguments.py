@@ -20,9 +20,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
     group.add_argument(
         "--model",
-        metavar="NAME|DIR",
-        help=f"{', '.join(KNOWN)}, or a checkpoint folder (default: auto, the published "
-        "checkpoint when it is in the cache, else tiny)",
+        metavar="NAME|PATH",
+        help=f"{', '.join(KNOWN)}, or a checkpoint folder or GGUF file (default: auto, the "
+        "published checkpoint when it is in the cache, else tiny)",
     )
     group.add_argument(
         "--adapter", metavar="DIR", help="LoRA adapter saved by peft, merged into the weights"

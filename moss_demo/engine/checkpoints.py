@@ -9,6 +9,8 @@ from typing import Any
 from huggingface_hub import try_to_load_from_cache
 from safetensors import safe_open
 
+from moss_demo.engine.gguf_file.container import is_gguf, read_gguf
+from moss_demo.engine.gguf_file.names import is_this_model
 from moss_demo.errors import CheckpointError
 
 TINY_DIR = Path(__file__).parents[2] / "assets" / "moss-td-tiny"
@@ -25,6 +27,9 @@ class Layout(StrEnum):
 
     ORIGINAL = "original"
     """Names of the publisher's own code; renamed while loading."""
+
+    GGUF = "gguf"
+    """One file of llama.cpp's format; its names are told apart one by one."""
 
     SYNTHETIC = "synthetic"
     """No files: random weights of the published size."""
@@ -64,7 +69,7 @@ class Checkpoint:
     Attributes:
         name: what the person chose; shown beside every result.
         layout: how its tensors are named.
-        folder: where its files lie; None for synthetic weights.
+        folder: where its files lie, or its one GGUF file; None for synthetic weights.
         revision: commit of a published checkpoint, else "local".
     """
 
@@ -90,8 +95,8 @@ def find_checkpoint(name: str) -> Checkpoint:
     """Find a checkpoint by name or folder; nothing is downloaded.
 
     Args:
-        name: one of `KNOWN` or the path of a local folder. `auto` is the published checkpoint when
-            its weights are in the cache, else `tiny`.
+        name: one of `KNOWN`, or the path of a local folder or GGUF file. `auto` is the published
+            checkpoint when its weights are in the cache, else `tiny`.
 
     Raises:
         NotDownloadedError: published weights are not in the cache.
@@ -109,10 +114,12 @@ def find_checkpoint(name: str) -> Checkpoint:
             raise NotDownloadedError(HUB_CHECKPOINTS[name])
         return cached
     folder = Path(name).expanduser()
+    if is_gguf(folder):
+        return _gguf_file(folder)
     if not folder.is_dir():
         raise CheckpointError(
-            f"{name!r} is no known checkpoint and no folder; use one of {', '.join(KNOWN)} "
-            "or the path of a checkpoint folder."
+            f"{name!r} is no known checkpoint, no folder and no GGUF file; use one of "
+            f"{', '.join(KNOWN)} or the path of a checkpoint."
         )
     return _in_folder(str(folder), folder)
 
@@ -147,6 +154,15 @@ def _in_folder(name: str, folder: Path, revision: str = "local") -> Checkpoint:
         f"{folder} holds weights of another model; a MOSS-Transcribe-Diarize checkpoint has "
         "tensors under model.audio_tower or model.whisper_encoder."
     )
+
+
+def _gguf_file(path: Path) -> Checkpoint:
+    if not is_this_model(read_gguf(path).tensors):
+        raise CheckpointError(
+            f"{path} holds weights of another model; use a GGUF file of MOSS-Transcribe-Diarize "
+            "with encoder, projector and decoder."
+        )
+    return Checkpoint(str(path), Layout.GGUF, path)
 
 
 def _tensor_names(folder: Path) -> set[str]:

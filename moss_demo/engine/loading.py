@@ -22,12 +22,10 @@ from transformers import (
 
 from moss_demo.engine.checkpoints import TINY_DIR, Checkpoint, Layout, read_json
 from moss_demo.engine.faults import is_out_of_memory
+from moss_demo.engine.gguf_file.model import read_gguf_model
+from moss_demo.engine.native_model import ATTENTION, build_model, native_config
 from moss_demo.engine.weights.report import QuantizationReport
 from moss_demo.errors import CheckpointError
-
-ATTENTION = "sdpa"
-"""Passed explicitly: left to itself the library may fall back to an attention whose memory grows
-with the square of the length."""
 
 ORIGINAL_TO_NATIVE = {
     r"^model\.whisper_encoder\.": "model.audio_tower.",
@@ -36,9 +34,6 @@ ORIGINAL_TO_NATIVE = {
     r"^model\.vq_adaptor\.layers\.3\.": "model.multi_modal_projector.norm.",
 }
 """Tensor names of the publisher's code, as patterns, with what the native classes call them."""
-
-DERIVED_KEYS = ("adaptor_input_dim", "auto_map", "architectures")
-"""Keys of the publisher's configuration that the native one derives or must not obey."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +75,11 @@ def load(checkpoint: Checkpoint, dtype: torch.dtype, device: str) -> Loaded:
         processor = MossTranscribeDiarizeProcessor.from_pretrained(TINY_DIR)
         return Loaded(build_synthetic(dtype, device), processor, GenerationConfig(), NO_END)
     try:
-        model = _load_model(checkpoint.folder, checkpoint.layout, dtype)
-        processor = _load_processor(checkpoint.folder, checkpoint.layout)
+        if checkpoint.layout is Layout.GGUF:
+            model, processor = read_gguf_model(checkpoint.folder, dtype)
+        else:
+            model = _load_model(checkpoint.folder, checkpoint.layout, dtype)
+            processor = _load_processor(checkpoint.folder, checkpoint.layout)
     except (OSError, ValueError, KeyError, TypeError, RuntimeError, AttributeError) as error:
         if is_out_of_memory(error) or isinstance(error, torch.AcceleratorError):
             raise
@@ -119,37 +117,13 @@ def _on_device(
 def _load_model(
     folder: Path, layout: Layout, dtype: torch.dtype
 ) -> MossTranscribeDiarizeForConditionalGeneration:
-    answer: Any = MossTranscribeDiarizeForConditionalGeneration.from_pretrained(
+    return build_model(
         folder,
-        config=_config(folder),
+        native_config(read_json(folder / "config.json")),
+        dtype,
+        pretrained_model_name_or_path=folder,
         key_mapping=ORIGINAL_TO_NATIVE if layout is Layout.ORIGINAL else None,
-        dtype=dtype,
-        attn_implementation=ATTENTION,
-        output_loading_info=True,
-        local_files_only=True,
-        use_safetensors=True,
     )
-    model: MossTranscribeDiarizeForConditionalGeneration
-    model, report = answer
-    _refuse_partial_load(folder, report)
-    return model
-
-
-def _refuse_partial_load(folder: Path, report: dict[str, Any]) -> None:
-    """Fail when any tensor was left random, unused or cut; the library itself only prints that."""
-    for kind in ("missing_keys", "unexpected_keys", "mismatched_keys"):
-        names = sorted(str(name) for name in report.get(kind, ()))
-        if names:
-            raise CheckpointError(
-                f"{folder} does not hold this model: {len(names)} {kind.replace('_', ' ')} "
-                f"(first: {names[0]}); use a complete checkpoint of MOSS-Transcribe-Diarize."
-            )
-
-
-def _config(folder: Path) -> MossTranscribeDiarizeConfig:
-    values = read_json(folder / "config.json")
-    kept = {key: value for key, value in values.items() if key not in DERIVED_KEYS}
-    return MossTranscribeDiarizeConfig.from_dict(kept)
 
 
 def _load_processor(folder: Path, layout: Layout) -> MossTranscribeDiarizeProcessor:

@@ -38,8 +38,8 @@ def build_prompt_ids(
 
     Args:
         processor: the checkpoint's own processor; its template decides where text goes.
-        layout: an original checkpoint gets the published default prompt as text, any other one
-            the default of its template.
+        layout: an original checkpoint gets the published default prompt as text, and so does a
+            GGUF file whose template has none; any other one the default of its template.
         request: clip, prompt and hotwords.
 
     Returns:
@@ -51,7 +51,11 @@ def build_prompt_ids(
     content: list[dict[str, Any]] = [{"type": "audio"}]
     prompt, hotwords = request.prompt, tuple(_as_text(word) for word in request.hotwords)
     takes_hotwords = "keywords" in (processor.chat_template or "")
-    if prompt is None and (layout is Layout.ORIGINAL or (hotwords and not takes_hotwords)):
+    if prompt is None and (
+        layout is Layout.ORIGINAL
+        or (hotwords and not takes_hotwords)
+        or (layout is Layout.GGUF and not _has_own_prompt(processor))
+    ):
         prompt = PROMPT_TEXTS[PromptPreset.CHINESE]
     if prompt is not None:
         text = _as_text(prompt)
@@ -59,10 +63,7 @@ def build_prompt_ids(
         content.append({"type": "text", "text": text})
     if hotwords and takes_hotwords:
         content.append({"type": "keywords", "keywords": list(hotwords)})
-    conversation: Any = [{"role": "user", "content": content}]
-    rendered = processor.apply_chat_template(
-        conversation, tokenize=False, add_generation_prompt=True
-    )
+    rendered = _render(processor, content)
     before, placeholder, after = rendered.partition(processor.audio_token)
     if not placeholder:
         raise CheckpointError(
@@ -72,6 +73,20 @@ def build_prompt_ids(
     span = processor.replace_audio_token({"num_audio_tokens": [count]}, audio_idx=0)
     ids: list[int] = processor.tokenizer(before + span + after)["input_ids"]
     return ids
+
+
+def _render(processor: MossTranscribeDiarizeProcessor, content: list[dict[str, Any]]) -> str:
+    conversation: Any = [{"role": "user", "content": content}]
+    rendered: str = processor.apply_chat_template(
+        conversation, tokenize=False, add_generation_prompt=True
+    )
+    return rendered
+
+
+def _has_own_prompt(processor: MossTranscribeDiarizeProcessor) -> bool:
+    """Tell whether a template writes something where no text is given."""
+    audio, text = {"type": "audio"}, {"type": "text", "text": "x"}
+    return len(_render(processor, [audio])) >= len(_render(processor, [audio, text]))
 
 
 def _as_text(words: str) -> str:

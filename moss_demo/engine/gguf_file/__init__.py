@@ -1,0 +1,1 @@
+"""Checkpoints in one GGUF file: the container, its names, and what they become."""
