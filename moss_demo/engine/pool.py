@@ -16,7 +16,7 @@ from moss_demo.domain.request import Request
 from moss_demo.engine.checkpoints import SYNTHETIC, Checkpoint, find_checkpoint
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine
-from moss_demo.engine.faults import diagnose, lost
+from moss_demo.engine.faults import diagnose, is_out_of_memory, lost
 from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Line, Place, Ticket
 from moss_demo.engine.weights.preparing import prepare
@@ -266,8 +266,10 @@ def _load(checkpoint: Checkpoint, config: EngineConfig) -> Engine:
     try:
         loaded = prepare(checkpoint, config)
         return Engine(config, checkpoint, loaded, perf_counter() - started_at)
-    except torch.OutOfMemoryError as error:
+    except Exception as error:
         traceback.clear_frames(error.__traceback__)  # they hold what was loaded so far
+        if not is_out_of_memory(error):
+            raise
         raise DeviceError(
             f"{config.device} has too little memory for {checkpoint.name} in "
             f"{config.precision}; free the device or choose a smaller precision."
