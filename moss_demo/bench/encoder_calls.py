@@ -153,4 +153,5 @@ def _case(engine: Engine, mode: _Mode, eager: _Mode, features: Tensor, suffix: s
         raw={Quantity.CALL_MS: tuple(mode.times_ms)},
         baseline=None if mode is eager else f"{base}/{eager.name}",
         figures=figures,
+        labels={"process": suffix.strip("/")} if suffix else {},
     )

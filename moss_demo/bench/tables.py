@@ -70,7 +70,8 @@ def variant_name(case: Case) -> str:
 
 def mode_name(case: Case) -> str:
     """Name the way the encoder runs."""
-    return "eager" if case.variant.encoder == "off" else f"compile: {case.variant.encoder}"
+    name = "eager" if case.variant.encoder == "off" else f"compile: {case.variant.encoder}"
+    return f"{name} ({case.labels['process']})" if "process" in case.labels else name
 
 
 def work_name(case: Case) -> str:
