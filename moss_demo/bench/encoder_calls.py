@@ -94,13 +94,16 @@ def time_call(call: Callable[[Tensor], Tensor], features: Tensor) -> float:
     return float(before.elapsed_time(after))
 
 
-def operations(engine: Engine, chunks: int) -> float:
+def operations(config: Any, chunks: int) -> float:
     """Count the floating-point operations of an encoder call, in units of 10^12.
 
     Two for each multiplication with its addition: both convolutions, the matrices of every layer
     and the two products of attention over all positions.
+
+    Args:
+        config: the `audio_config` of a checkpoint.
+        chunks: windows of 30 s.
     """
-    config: Any = engine.loaded.model.config.audio_config
     positions, width = int(config.max_source_positions), int(config.d_model)
     hidden, layers = int(config.encoder_ffn_dim), int(config.encoder_layers)
     convolutions = 3 * width * (2 * positions * int(config.num_mel_bins) + positions * width)
@@ -137,9 +140,9 @@ def _prepare(engine: Engine, name: EncoderCompile, features: Tensor) -> _Mode:
 
 
 def _case(engine: Engine, mode: _Mode, eager: _Mode, features: Tensor, suffix: str) -> Case:
-    chunks = features.shape[0]
+    chunks, config = features.shape[0], engine.loaded.model.config.audio_config
     base = f"encoder/{chunks}{suffix}"
-    figures = {"first_call_s": mode.first_call_s, "operations_tflop": operations(engine, chunks)}
+    figures = {"first_call_s": mode.first_call_s, "operations_tflop": operations(config, chunks)}
     if mode is not eager:
         difference = mode.output - eager.output
         figures["drift_relative"] = float(difference.norm() / eager.output.norm())

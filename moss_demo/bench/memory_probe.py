@@ -25,7 +25,9 @@ def sample(pid: int, uuid: str | None) -> None:
     ended = threading.Event()
     threading.Thread(target=_wait_for_end, args=(ended,), daemon=True).start()
     gpu = open_gpu(uuid)
-    while not ended.wait(INTERVAL_S):
+    over = False
+    while not over:  # the last sample is taken after the work has ended
+        over = ended.wait(INTERVAL_S)
         if uuid is None:
             reading = MemoryReading(resident_bytes(pid), None, None)
         elif gpu is None:

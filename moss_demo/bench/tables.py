@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, log10
-from statistics import fmean
 
 from moss_demo.bench.derived import (
     PHASES,
@@ -250,7 +249,7 @@ def _ms(case: Case, quantity: Quantity) -> float | None:
 
 def _phase(quantity: Quantity) -> Callable[[Case], str]:
     def read(case: Case) -> str:
-        total_s = sum(fmean(case.raw[q]) for q in PHASES if case.raw.get(q))
+        total_s = sum(typical(case, q) or 0.0 for q in PHASES)
         value_ms = _ms(case, quantity)
         if value_ms is None or not total_s:
             return NOT_AVAILABLE
