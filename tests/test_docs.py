@@ -77,6 +77,7 @@ def test_counts_in_the_text_are_right() -> None:
 VALUES = {
     "MOSS_DEMO_MODEL": "tiny",
     "MOSS_DEMO_ALLOW_DOWNLOAD": "0",
+    "MOSS_DEMO_FULL_BENCHMARK": "0",
     "MOSS_DEMO_REMOTES": "gpu=http://gpu:8000/v1",
 }
 """Of settings that are no numbers."""

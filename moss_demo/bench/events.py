@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from moss_demo.bench.report import Case, Environment, Failure, GpuState, Report
+from moss_demo.engine.pool import Waiting, Working
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Ended:
     seconds: float
 
 
-Event: TypeAlias = Begun | Progress | PeakMeasured | Case | Failure | Ended
+Event: TypeAlias = Waiting | Working | Begun | Progress | PeakMeasured | Case | Failure | Ended
 """What the runner yields; a measured case and a failure are their own events."""
 
 
@@ -64,7 +65,7 @@ def advance(report: Report, event: Event) -> Report:
             return replace(report, peak_tflops=peaks)
         case Ended():
             return replace(report, after=event.after, seconds=event.seconds)
-        case Progress():
+        case Progress() | Waiting() | Working():
             return report
 
 

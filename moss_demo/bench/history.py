@@ -92,3 +92,26 @@ class History:
 
     def _files(self) -> list[Path]:
         return sorted(self.folder.glob(f"*{SUFFIX}"), reverse=True)
+
+
+def open_history(folder: Path | None) -> History:
+    """Return the history in a folder, or in the first usual place that can be written.
+
+    Args:
+        folder: what the host chose, None for a cache of the user's, else the temporary folder.
+    """
+    if folder is not None:
+        return History(folder)
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    fallback = Path(tempfile.gettempdir()) / f"moss-demo-{user}" / "reports"
+    try:
+        cache = Path.home() / ".cache"
+    except RuntimeError:  # a container's user may have no home
+        return History(fallback)
+    return History(cache / "moss_demo" / "reports" if _is_writable(cache) else fallback)
+
+
+def _is_writable(folder: Path) -> bool:
+    """Tell whether a folder can be written, or made where it is not there yet."""
+    existing = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    return existing.is_dir() and os.access(existing, os.W_OK)

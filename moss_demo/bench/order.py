@@ -7,7 +7,7 @@ from moss_demo.bench.report import Plan
 from moss_demo.bench.workload import Workload
 from moss_demo.domain.audio import AudioClip
 from moss_demo.engine.checkpoints import SYNTHETIC
-from moss_demo.engine.config import EngineConfig
+from moss_demo.engine.config import EngineConfig, Precision
 
 Recording = AudioClip | Workload
 """Sound that is there, or noise of a fixed size with a fixed number of tokens."""
@@ -65,12 +65,14 @@ class Order:
         config: checkpoint, device and precision; plans vary the rest.
         recordings: what is transcribed; the shortest one serves for batches.
         quick: a smoke run.
+        precisions: what the precision sweep visits.
     """
 
     plans: tuple[Plan, ...]
     config: EngineConfig
     recordings: tuple[Recording, ...]
     quick: bool = False
+    precisions: tuple[Precision, ...] = tuple(Precision)
 
     @property
     def effort(self) -> Effort:

@@ -42,11 +42,12 @@ class PrecisionSweep:
 
     def parts(self) -> list[Part]:
         """Return one part a visit; a precision that cannot be had fails alone."""
-        visits = [*Precision, *([] if self.order.quick else reversed(Precision))]
+        forward = self.order.precisions
+        visits = [*forward, *([] if self.order.quick else reversed(forward))]
         return [
             Part(
                 Plan.PRECISION,
-                f"{precision}, visit {1 if number < len(Precision) else 2}",
+                f"{precision}, visit {1 if number < len(forward) else 2}",
                 20.0 * len(self.order.recordings),
                 partial(self._visit, precision=precision),
             )

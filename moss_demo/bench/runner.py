@@ -1,8 +1,7 @@
 """Runs an order part by part; a part that fails costs its own rows only."""
 
+import textwrap
 from collections.abc import Callable, Generator
-
-import torch
 
 from moss_demo.bench.batches import BatchSweep
 from moss_demo.bench.duels import duel_parts
@@ -13,7 +12,7 @@ from moss_demo.bench.order import Order
 from moss_demo.bench.precisions import Judge, PrecisionSweep
 from moss_demo.bench.report import Failure, Plan
 from moss_demo.bench.workbench import Part, Workbench
-from moss_demo.engine.pool import EnginePool
+from moss_demo.engine.pool import EnginePool, Working
 from moss_demo.engine.worker import Emit, IsStopped, StoppedError, stream_from_worker
 from moss_demo.errors import MossDemoError
 
@@ -27,7 +26,8 @@ def run_benchmark(order: Order, pool: EnginePool, judge: Judge) -> Generator[Eve
         judge: compares the transcripts of two precisions.
 
     Yields:
-        `Begun`, then progress, cases and failures as they come, and `Ended`.
+        `Waiting` while others are in front, `Begun`, then progress, cases and failures as they
+        come, `Working` where there is no news, and `Ended`.
     """
 
     def work(emit: Emit[Event], is_stopped: IsStopped) -> None:
@@ -41,7 +41,7 @@ def run_benchmark(order: Order, pool: EnginePool, judge: Judge) -> Generator[Eve
             done_s += part.expected_s
         emit(Ended(None if bench.gpu is None else bench.gpu.state(), bench.seconds()))
 
-    return stream_from_worker(work)
+    return stream_from_worker(work, idle=Working())
 
 
 def _parts(order: Order, plan: Plan, judge: Judge) -> list[Part]:
@@ -62,11 +62,13 @@ def _attempt(bench: Workbench, part: Part) -> None:
     except StoppedError:
         raise
     except MossDemoError as error:
-        bench.emit(Failure(part.plan, part.label, str(error)))
-    except torch.OutOfMemoryError:
-        message = "The device ran out of memory; free it or choose a smaller batch."
-        bench.emit(Failure(part.plan, part.label, message))
-    except Exception as error:  # a compiler may fail in any way; the other rows still count
-        first_line = (str(error).strip().splitlines() or ["no message"])[0]
-        message = f"{type(error).__name__}: {first_line[:200]}"
-        bench.emit(Failure(part.plan, part.label, message))
+        bench.emit(Failure(part.plan, part.label, _reason(error)))
+
+
+def _reason(error: MossDemoError) -> str:
+    """Return the message with what lies behind it: here somebody wants to know."""
+    cause = error.__cause__
+    if cause is None:
+        return str(error)
+    details = textwrap.shorten(str(cause), 240, placeholder="…")
+    return f"{error} ({type(cause).__name__}: {details})"

@@ -27,8 +27,8 @@ CSV_HEADER = (
 
 def report_markdown(report: Report) -> str:
     """Write the environment, every table with its notes, and what failed."""
-    parts = ["# Benchmark", _state_line(report), _markdown_rows(environment_rows(report))]
-    for table in tables(report):
+    parts = ["# Benchmark", _state_line(report)]
+    for table in (origin_table(report), *tables(report)):
         parts += [f"## {table.title}", _markdown(table), *(f"{note}" for note in table.notes)]
     if report.failures:
         parts.append("## Not measured")
@@ -65,6 +65,11 @@ def report_csv(report: Report) -> str:
                     )
                 )
     return out.getvalue()
+
+
+def origin_table(report: Report) -> Table:
+    """Return where a report comes from as a table."""
+    return Table("Origin", ("What", "Here"), environment_rows(report))
 
 
 def environment_rows(report: Report) -> tuple[tuple[str, str], ...]:
@@ -121,10 +126,6 @@ def _state_line(report: Report) -> str:
 def _markdown(table: Table) -> str:
     lines = [table.headers, tuple("---" for _ in table.headers), *table.rows]
     return "\n".join("| " + " | ".join(_plain(cell) for cell in line) + " |" for line in lines)
-
-
-def _markdown_rows(rows: tuple[tuple[str, str], ...]) -> str:
-    return _markdown(Table("", ("", ""), rows))
 
 
 def _plain(text: str) -> str:

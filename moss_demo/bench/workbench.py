@@ -19,7 +19,7 @@ from moss_demo.domain.request import Request
 from moss_demo.engine.checkpoints import Layout
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine
-from moss_demo.engine.pool import EnginePool
+from moss_demo.engine.pool import EnginePool, Preparing, Waiting
 from moss_demo.engine.prompting import CHUNK_SAMPLES, build_prompt_ids
 from moss_demo.engine.together import transcribe_together
 from moss_demo.engine.worker import Emit, IsStopped, StoppedError
@@ -105,11 +105,16 @@ class Workbench:
             StoppedError: the benchmark was given up.
             MossDemoError: the checkpoint cannot be loaded.
         """
-        with self._pool.borrow(config, lambda _: None, self.is_stopped) as engine:
+        with self._pool.borrow(config, self._tell, self.is_stopped) as engine:
             if not self._begun:
                 self._begun = True
                 self.emit(Begun(describe_environment(engine.info, self.gpu)))
             yield engine
+
+    def _tell(self, event: Preparing) -> None:
+        """Pass on that others are in front; between parts they get their turn."""
+        if isinstance(event, Waiting):
+            self.emit(event)
 
     def transcribe(self, engine: Engine, requests: Sequence[Request]) -> tuple[Run, ...]:
         """Transcribe requests together.

@@ -3,7 +3,7 @@
 import gradio as gr
 
 from moss_demo.settings import keep_gradio_offline
-from moss_demo.ui import endpoint, tab_compare, tab_system, tab_transcribe
+from moss_demo.ui import endpoint, tab_benchmark, tab_compare, tab_system, tab_transcribe
 from moss_demo.ui.context import ASSETS, AppContext
 from moss_demo.ui.language import LanguageSwitch
 from moss_demo.ui.theme import load_css, make_theme
@@ -35,6 +35,8 @@ def build_app(context: AppContext) -> gr.Blocks:
                 tab_transcribe.build(context)
             with gr.Tab("Compare", id="compare"):
                 tab_compare.build(context)
+            with gr.Tab("Benchmark", id="benchmark") as benchmark:
+                tab_benchmark.build(context, benchmark)
             with gr.Tab("System", id="system") as system:
                 tab_system.build(context, system)
         endpoint.build(context)

@@ -33,9 +33,9 @@ UNLABELLED_COLOUR = "#7486a0"
 BLOCK_OPACITY = 0.9
 """Lets overlapping turns of one speaker show as such."""
 
-_FONT = "IBM Plex Sans, system-ui, sans-serif"
-_INK = "#64748b"
-_GRID = "rgba(100, 116, 139, 0.28)"
+FONT = "IBM Plex Sans, system-ui, sans-serif"
+INK = "#64748b"
+GRID = "rgba(100, 116, 139, 0.28)"
 _HOVER = "<b>%{customdata[2]}</b>  %{customdata[0]}<br>%{customdata[1]}<extra></extra>"
 _LANE_PX = 38
 _UNUSED_TOOLS = ("select", "lasso", "autoScale", "zoomIn", "zoomOut")
@@ -67,7 +67,7 @@ def timeline_figure(
             {"dtickrange": [None, 1000], "value": "%-M:%S.%L"},
             {"dtickrange": [1000, None], "value": "%-H:%M:%S" if end_s >= 3600 else "%-M:%S"},
         ],
-        gridcolor=_GRID,
+        gridcolor=GRID,
     )
     figure.update_layout(barmode="overlay", hovermode="closest")
     if not segments:
@@ -146,7 +146,7 @@ def drift_figure(bins: Sequence[DriftBin]) -> go.Figure:
         margin={"l": 8, "r": 16, "t": 44, "b": 32},
         paper_bgcolor="rgba(0, 0, 0, 0)",
         plot_bgcolor="rgba(0, 0, 0, 0)",
-        font={"family": _FONT, "size": 13, "color": _INK},
+        font={"family": FONT, "size": 13, "color": INK},
         title={"text": "Stamps of matched segments by drift", "font": {"size": 13}},
         showlegend=False,
     )
@@ -173,15 +173,15 @@ def _lane_figure(lanes: tuple[str | None, ...], names: Mapping[str, str]) -> go.
         margin={"l": 8, "r": 16, "t": 36, "b": 32},
         paper_bgcolor="rgba(0, 0, 0, 0)",
         plot_bgcolor="rgba(0, 0, 0, 0)",
-        font={"family": _FONT, "size": 13, "color": _INK},
+        font={"family": FONT, "size": 13, "color": INK},
         hoverlabel={
             "bgcolor": "#0f172a",
-            "font": {"family": _FONT, "color": "#ffffff"},
+            "font": {"family": FONT, "color": "#ffffff"},
             "align": "left",
         },
         modebar={
             "bgcolor": "rgba(0, 0, 0, 0)",
-            "color": _INK,
+            "color": INK,
             "activecolor": SPEAKER_COLOURS[0],
             "remove": _UNUSED_TOOLS,
         },
