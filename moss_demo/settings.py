@@ -49,12 +49,8 @@ class Settings:
         hub_endpoint: address of the Hugging Face hub, or None for the public one.
         allow_download: offer visitors to fetch the published weights onto this server.
         remotes: servers that visitors may send recordings to.
-<<<<<<< HEAD
-        cache: folder of compiled kernels.
-=======
+        cache: folder of compiled kernels and of reports of benchmarks.
         full_benchmark: let visitors run more than quick benchmarks.
-        reports: folder that keeps reports of benchmarks, or None for a cache of the user's.
->>>>>>> e212726 (Add the Benchmark tab: plans, live table, figures, history and reports side by side)
     """
 
     model: str = "auto"
@@ -71,12 +67,8 @@ class Settings:
     hub_endpoint: str | None = None
     allow_download: bool = True
     remotes: tuple[RemoteServer, ...] = ()
-<<<<<<< HEAD
     cache: Path = Path("~/.cache/moss_demo")
-=======
     full_benchmark: bool = True
-    reports: Path | None = None
->>>>>>> e212726 (Add the Benchmark tab: plans, live table, figures, history and reports side by side)
 
 
 def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -104,12 +96,8 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
         allow_download=environment.get("MOSS_DEMO_ALLOW_DOWNLOAD", "1") != "0",
         remotes=tuple(map(_named_remote, environment.get("MOSS_DEMO_REMOTES", "").split())),
-<<<<<<< HEAD
         cache=_cache(environment),
-=======
         full_benchmark=_allows_full_benchmark(environment),
-        reports=Path(reports) if (reports := environment.get("MOSS_DEMO_REPORTS")) else None,
->>>>>>> e212726 (Add the Benchmark tab: plans, live table, figures, history and reports side by side)
     )
 
 

@@ -6,6 +6,7 @@ their session. A folder that cannot be written costs the history, never the meas
 
 import os
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +63,7 @@ class History:
         except OSError as error:
             raise ReportError(
                 f"The report cannot be kept in {self.folder} ({error.strerror}); download it, or "
-                "set MOSS_DEMO_REPORTS to a folder that can be written."
+                "set MOSS_DEMO_CACHE to a folder that can be written."
             ) from error
         return Path(path).name
 
@@ -94,24 +95,12 @@ class History:
         return sorted(self.folder.glob(f"*{SUFFIX}"), reverse=True)
 
 
-def open_history(folder: Path | None) -> History:
-    """Return the history in a folder, or in the first usual place that can be written.
-
-    Args:
-        folder: what the host chose, None for a cache of the user's, else the temporary folder.
-    """
-    if folder is not None:
-        return History(folder)
+def open_history(cache: Path) -> History:
+    """Return the history in the host's cache, or in the temporary folder if that is read-only."""
+    with suppress(RuntimeError):  # nobody's home
+        folder = cache.expanduser().absolute()
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        if os.access(existing, os.W_OK):
+            return History(folder / "reports")
     user = os.getuid() if hasattr(os, "getuid") else "user"
-    fallback = Path(tempfile.gettempdir()) / f"moss-demo-{user}" / "reports"
-    try:
-        cache = Path.home() / ".cache"
-    except RuntimeError:  # a container's user may have no home
-        return History(fallback)
-    return History(cache / "moss_demo" / "reports" if _is_writable(cache) else fallback)
-
-
-def _is_writable(folder: Path) -> bool:
-    """Tell whether a folder can be written, or made where it is not there yet."""
-    existing = next((path for path in (folder, *folder.parents) if path.exists()), folder)
-    return existing.is_dir() and os.access(existing, os.W_OK)
+    return History(Path(tempfile.gettempdir()) / f"moss_demo-{user}" / "reports")

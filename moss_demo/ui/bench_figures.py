@@ -192,7 +192,8 @@ def batch_figure(report: Report) -> go.Figure | None:
     for case in cases:
         ways.setdefault(variant_name(case), []).append(case)
     figure = go.Figure()
-    for (name, sizes), colour in zip(ways.items(), SPEAKER_COLOURS, strict=False):
+    for name, sizes in ways.items():
+        colour = _way_colour(sizes[0])
         ordered = sorted(sizes, key=lambda case: case.work.batch)
         points = [(case.work.batch, value) for case in ordered for value in primary(case)]
         figure.add_trace(
@@ -277,6 +278,13 @@ def _short_name(case: Case) -> str:
     if case.plan is Plan.BATCH:
         return f"{variant_name(case)} · batch {case.work.batch}"
     return f"{variant_name(case)} · {case.work.audio_s:.0f} s"
+
+
+def _way_colour(case: Case) -> str:
+    """Give the plainest way of running batches a quiet colour, and unbatched fp32 its own."""
+    if case.baseline is None:
+        return UNLABELLED_COLOUR
+    return SPEAKER_COLOURS[5 if case.variant.precision == Precision.FP32 else 0]
 
 
 def _colour(case: Case) -> str:

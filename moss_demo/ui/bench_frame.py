@@ -34,12 +34,12 @@ def titled(figure: go.Figure, title: str, margin: int = 44) -> go.Figure:
             "text": words(title),
             "font": {"size": 13},
             "x": 0,
-            "xref": "paper",
+            "xref": "container",
             "xanchor": "left",
             "y": 1,
             "yref": "container",
             "yanchor": "top",
-            "pad": {"t": 12},
+            "pad": {"t": 12, "l": 10},
         },
     )
 

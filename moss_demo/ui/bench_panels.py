@@ -37,10 +37,10 @@ class BarState(TypedDict):
 
 
 class ProgressBar(gr.HTML):
-    """How far something is; it takes no room while nothing runs."""
+    """How far something is; hidden while nothing runs."""
 
     def __init__(self, **layout: Any) -> None:
-        """Start hidden; `layout` goes to `gr.HTML`."""
+        """Start empty; `layout` goes to `gr.HTML`."""
         super().__init__(
             None,
             html_template=(
@@ -52,7 +52,6 @@ class ProgressBar(gr.HTML):
             js_on_load=asset_text("progress.js"),
             apply_default_css=False,
             padding=False,
-            visible=False,
             **layout,
         )
 

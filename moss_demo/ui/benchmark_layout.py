@@ -92,7 +92,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
 def lay_out_results() -> Results:
     """Lay out the right column."""
     status = Status(present_benchmark.IDLE, elem_id="bench-status")
-    bar = ProgressBar(elem_id="bench-progress")
+    bar = ProgressBar(elem_id="bench-progress", visible=False)
     notices = Notices(elem_id="bench-notices", visible=False)
     choice = gr.Dropdown([], label="Report", elem_id="bench-report")
     with gr.Tabs():

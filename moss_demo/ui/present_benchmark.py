@@ -24,18 +24,15 @@ NOT_SHARED = "It holds recordings of your own, so it stays in this session."
 
 def running_line(report: Report) -> str:
     """Say how much has been measured so far."""
-    rows = len(report.cases)
-    failed = f", {len(report.failures)} parts failed" if report.failures else ""
-    return f"Measuring · {rows} row{'' if rows == 1 else 's'} so far{failed}"
+    return f"Measuring · {_count(len(report.cases), 'row')} so far{_failed(report)}"
 
 
 def ended_line(report: Report) -> str:
     """Say how a benchmark ended."""
-    rows = f"{len(report.cases)} row{'' if len(report.cases) == 1 else 's'}"
+    rows = _count(len(report.cases), "row")
     if report.seconds is None:
         return f"Stopped: {rows} measured until then"
-    failed = f" · {len(report.failures)} parts failed" if report.failures else ""
-    return f"Measured {rows} in {clock(report.seconds)}{failed}"
+    return f"Measured {rows} in {clock(report.seconds)}{_failed(report)}"
 
 
 def bar_state(progress: Progress) -> BarState:
@@ -50,6 +47,14 @@ def failure_rows(report: Report) -> list[dict[str, str]]:
         {"kind": "not measured", "message": f"{failure.what}: {failure.message}"}
         for failure in report.failures
     ]
+
+
+def _failed(report: Report) -> str:
+    return f" · {_count(len(report.failures), 'part')} failed" if report.failures else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _rounded(seconds: float) -> str:

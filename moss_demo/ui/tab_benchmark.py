@@ -8,20 +8,15 @@ from typing import Any
 
 import gradio as gr
 
-from moss_demo.bench.comparing import compare_reports
 from moss_demo.bench.history import open_history
-from moss_demo.bench.published import published_table
 from moss_demo.bench.report import Report
-from moss_demo.bench.report_json import MAX_REPORT_BYTES, read_report, report_json
-from moss_demo.bench.tables import tables
-from moss_demo.bench.text_exports import origin_table, report_csv, report_markdown
+from moss_demo.bench.report_json import MAX_REPORT_BYTES, read_report
 from moss_demo.errors import MossDemoError, ReportError
-from moss_demo.ui import bench_figures, present, present_benchmark
-from moss_demo.ui.bench_panels import table_rows
+from moss_demo.ui import present, present_benchmark
 from moss_demo.ui.benchmark_layout import Inputs, Results, lay_out_inputs, lay_out_results
-from moss_demo.ui.benchmarking import Snapshot, Wishes, measure
+from moss_demo.ui.benchmark_results import compared, hidden, measuring, outputs, shown
+from moss_demo.ui.benchmarking import Wishes, measure
 from moss_demo.ui.context import AppContext
-from moss_demo.ui.files import write_charts, write_text
 from moss_demo.ui.report_shelf import Shelf, with_report
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
@@ -41,7 +36,7 @@ class Outcome:
 
 def build(context: AppContext, tab: gr.Tab) -> None:
     """Lay the tab out inside the current `gr.Blocks` and wire it."""
-    shelf = Shelf(open_history(context.settings.reports))
+    shelf = Shelf(open_history(context.settings.cache))
     session, outcome = gr.State(()), gr.State(None)
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
@@ -73,7 +68,7 @@ def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab
             report = shelf.load(values[results.choice], values[session])
         except ReportError as error:
             raise gr.Error(str(error), print_exception=False) from error
-        return _shown(results, report) | _compared(shelf, results, values, session)
+        return shown(results, report) | compared(shelf, results, values, session)
 
     def open_file(path: str, values: tuple[Report, ...]) -> Updates:
         try:
@@ -91,9 +86,9 @@ def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab
     asked: set[Any] = {results.choice, results.other, session}
     lists = [results.choice, results.other]
     tab.select(list_reports, asked, [*lists, results.status], queue=False, **HELPER)
-    results.choice.change(show, asked, _outputs(results), **HELPER)
+    results.choice.change(show, asked, outputs(results), **HELPER)
     results.other.change(
-        lambda values: _compared(shelf, results, values, session),
+        lambda values: compared(shelf, results, values, session),
         asked,
         results.comparison,
         **HELPER,
@@ -112,25 +107,30 @@ def _wire_run(
     """Start, measure, stop and finish."""
 
     def begin() -> Updates:
-        return started(inputs.start, inputs.stop) | {
-            results.status: present.STARTING,
-            outcome: None,
-        }
+        return (
+            started(inputs.start, inputs.stop)
+            | {
+                results.status: present.STARTING,
+                results.choice: gr.Dropdown(value=None),
+                outcome: None,
+            }
+            | {plot: gr.Plot(visible=False) for plot in results.plots}
+        )
 
     def run(values: Updates) -> Iterator[Updates]:
         try:
             with closing(measure(_wishes(inputs, values), context)) as snapshots:
                 for snapshot in snapshots:
                     kept = Outcome(snapshot.report, snapshot.is_private)
-                    yield {outcome: kept} | _measuring(results, snapshot)
+                    yield {outcome: kept} | measuring(results, snapshot)
         except MossDemoError as error:
-            yield {results.status: present.failed_line(str(error)), results.bar: _hidden()}
+            yield {results.status: present.failed_line(str(error)), results.bar: hidden()}
             raise gr.Error(str(error), print_exception=False) from error
 
     def finish(values: Updates) -> Updates:
         kept: Outcome | None = values[outcome]
-        idle: Updates = {results.bar: _hidden(), outcome: None}
-        if kept is None or kept.report.environment is None:
+        idle: Updates = {results.bar: hidden(), outcome: None}
+        if kept is None or not (kept.report.cases or kept.report.failures):
             return idle | {results.status: present_benchmark.STOPPED_EARLY}
         grown, key, remark = _put_away(shelf, kept, values[session])
         choices = shelf.choices(grown)
@@ -156,7 +156,11 @@ def _wire_run(
         inputs.quick,
     }
     begun = inputs.start.click(
-        begin, None, [*buttons, results.status, outcome], queue=False, **HELPER
+        begin,
+        None,
+        [*buttons, results.status, results.choice, outcome, *results.plots],
+        queue=False,
+        **HELPER,
     )
     job = begun.then(run, asked, [outcome, *live], **HELPER, **ON_DEVICE)
     job.then(
@@ -190,85 +194,6 @@ def _put_away(
         except ReportError as error:
             return *with_report(session, kept.report), str(error)
     return *with_report(session, kept.report), present_benchmark.NOT_SHARED
-
-
-def _hidden() -> Any:
-    return gr.HTML(visible=False)
-
-
-def _outputs(results: Results) -> list[gr.components.Component]:
-    return [
-        results.tables,
-        results.notices,
-        results.origin,
-        results.comparison,
-        *results.plots,
-        *results.downloads,
-    ]
-
-
-def _measuring(results: Results, snapshot: Snapshot) -> Updates:
-    """Show a benchmark in progress: what is cheap to draw."""
-    report, progress = snapshot.report, snapshot.progress
-    failures = present_benchmark.failure_rows(report)
-    return {
-        results.status: present_benchmark.running_line(report)
-        if snapshot.waiting is None
-        else present.waiting_line(snapshot.waiting),
-        results.bar: _hidden()
-        if progress is None
-        else gr.HTML(value=present_benchmark.bar_state(progress), visible=True),
-        results.tables: table_rows(tables(report)),
-        results.notices: gr.HTML(value=failures, visible=bool(failures)),
-    }
-
-
-def _shown(results: Results, report: Report) -> Updates:
-    """Show everything about a report and write its files."""
-    failures = present_benchmark.failure_rows(report)
-    figures = [
-        bench_figures.latency_figure(report),
-        bench_figures.speedup_figure(report),
-        bench_figures.split_figure(report),
-        bench_figures.batch_figure(report),
-        bench_figures.memory_figure(report),
-    ]
-    files = [
-        write_text("benchmark.json", report_json(report)),
-        write_text("benchmark.md", report_markdown(report)),
-        write_text("benchmark.csv", report_csv(report)),
-        write_charts("benchmark", [figure for figure in figures if figure is not None]),
-    ]
-    return (
-        {
-            results.tables: table_rows(tables(report)),
-            results.notices: gr.HTML(value=failures, visible=bool(failures)),
-            results.origin: table_rows((origin_table(report),)),
-        }
-        | {
-            plot: gr.Plot(value=figure, visible=figure is not None)
-            for plot, figure in zip(results.plots, figures, strict=True)
-        }
-        | {
-            button: gr.DownloadButton(value=path, interactive=True)
-            for button, path in zip(results.downloads, files, strict=True)
-        }
-    )
-
-
-def _compared(shelf: Shelf, results: Results, values: Updates, session: gr.State) -> Updates:
-    """Show two reports side by side, and below them what others have published."""
-    if not values[results.choice]:
-        return {results.comparison: []}
-    try:
-        first = shelf.load(values[results.choice], values[session])
-        found = [published_table(first.plans)]
-        if values[results.other]:
-            second = shelf.load(values[results.other], values[session])
-            found.insert(0, compare_reports(first, second))
-    except ReportError as error:
-        raise gr.Error(str(error), print_exception=False) from error
-    return {results.comparison: table_rows(tuple(found))}
 
 
 def _read_file(path: Path) -> Report:

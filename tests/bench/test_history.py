@@ -1,12 +1,13 @@
 """Reports on disk: bounded, ordered, and safe against names from outside."""
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from moss_demo.bench import history
-from moss_demo.bench.history import History
+from moss_demo.bench.history import History, open_history
 from moss_demo.bench.report import Report
 from moss_demo.errors import ReportError
 
@@ -51,5 +52,12 @@ def test_a_folder_that_cannot_be_written_says_what_to_do(report: Report, tmp_pat
     """The message names the folder and the variable."""
     blocked = tmp_path / "file"
     blocked.write_text("", encoding="utf-8")
-    with pytest.raises(ReportError, match="MOSS_DEMO_REPORTS"):
+    with pytest.raises(ReportError, match="MOSS_DEMO_CACHE"):
         History(blocked / "reports").keep(report)
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+    """Where the user has no home, reports go to the temporary folder."""
+    assert open_history(tmp_path / "cache").folder == tmp_path / "cache" / "reports"
+    homeless = open_history(Path("~nobody-of-that-name/cache"))
+    assert homeless.folder.is_relative_to(tempfile.gettempdir())

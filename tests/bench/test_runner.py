@@ -18,7 +18,7 @@ from moss_demo.bench.workload import Workload
 from moss_demo.domain.audio import SAMPLE_RATE_HZ, AudioClip
 from moss_demo.domain.events import Finished, Run, StopReason
 from moss_demo.engine.config import EncoderCompile, EngineConfig, Precision
-from moss_demo.engine.pool import EnginePool
+from moss_demo.engine.pool import EnginePool, Working
 from moss_demo.errors import RequestError
 
 TINY = EngineConfig("tiny", "cpu", Precision.FP32)
@@ -41,7 +41,8 @@ def _measured(order: Order, pool: EnginePool) -> tuple[Report, list[object]]:
     report = Report(order.plans, order.quick)
     events: list[object] = []
     for event in run_benchmark(order, pool, judge):
-        events.append(event)
+        if not isinstance(event, Working):
+            events.append(event)
         report = advance(report, event)
     return report, events
 

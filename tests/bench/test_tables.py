@@ -12,7 +12,7 @@ from moss_demo.bench.report import Plan, Report
 from moss_demo.bench.tables import number, speedup_text, tables
 from moss_demo.bench.text_exports import environment_rows, report_csv, report_markdown
 
-from .conftest import request_case
+from .reports import request_case
 
 
 def _cell(report: Report, title: str, row: int, header: str) -> str:
