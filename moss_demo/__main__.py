@@ -25,6 +25,7 @@ COMMANDS = {
     "score": "measure a transcript against a reference",
     "benchmark": "measure encoder, requests, precisions, batches and memory",
     "evaluate": "transcribe and measure many recordings, resumable, on one or many devices",
+    "weights": "report what a precision does to the weights: bytes and errors of each matrix",
     "info": "print versions, devices, checkpoints and caches",
     "bench-engine": "time the fast decode path against the reference",
     "download": "fetch published weights into the Hugging Face cache",

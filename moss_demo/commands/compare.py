@@ -4,6 +4,7 @@ import argparse
 import importlib
 import json
 from pathlib import Path
+from typing import Any
 
 from moss_demo.commands.output import write_output
 from moss_demo.commands.sides import read_side
@@ -20,13 +21,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--a", metavar="KEY=VALUE,…", help="engine of A, such as precision=fp32")
     parser.add_argument("--b", metavar="KEY=VALUE,…", help="engine of B: model, precision, …")
     parser.add_argument(
+        "--tensors",
+        action="store_true",
+        help="with --audio: compare encoder, projector and logits too, which runs both once more",
+    )
+    parser.add_argument(
         "--strict-labels", action="store_true", help="fail speakers that are merely relabelled"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare two transcripts."""
-    reference, candidate = _sides(arguments)
+    reference, candidate, engines = _sides(arguments)
     verdict = parity(
         reference.transcript,
         candidate.transcript,
@@ -34,17 +40,20 @@ def run(arguments: argparse.Namespace) -> int:
         candidate_meta=candidate.meta,
         strict_labels=arguments.strict_labels,
     )
-    write_output(json.dumps(verdict_dict(verdict), ensure_ascii=False, indent=2), None)
+    write_output(json.dumps(verdict_dict(verdict) | engines, ensure_ascii=False, indent=2), None)
     return EXIT_STATUS[verdict.gate]
 
 
-def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
+def _sides(arguments: argparse.Namespace) -> tuple[Side, Side, dict[str, Any]]:
+    """Return both sides, and what is to be said of engines that made them."""
     if arguments.audio is None:
-        if len(arguments.files) != 2 or arguments.a or arguments.b:
+        if len(arguments.files) != 2 or arguments.a or arguments.b or arguments.tensors:
             raise RequestError("Name two transcripts, or a recording with --audio, --a and --b.")
-        return read_side(arguments.files[0]), read_side(arguments.files[1])
+        return read_side(arguments.files[0]), read_side(arguments.files[1]), {}
     if arguments.files or not arguments.a or not arguments.b:
         raise RequestError("--audio needs --a and --b, and no transcripts beside them.")
     runs = importlib.import_module("moss_demo.commands.compare_runs")  # needs the model library
-    sides: tuple[Side, Side] = runs.run_sides(arguments.audio, arguments.a, arguments.b)
-    return sides
+    made: tuple[Side, Side, dict[str, Any]] = runs.run_sides(
+        arguments.audio, (arguments.a, arguments.b), with_tensors=arguments.tensors
+    )
+    return made

@@ -79,6 +79,11 @@ class Encoder:
             features: log-mel spectrograms, (chunks, mels, 3000).
             mask: valid frames, (chunks, 3000).
         """
+        return self.states(features, mask)[1]
+
+    @torch.inference_mode()
+    def states(self, features: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the encoder puts out, (chunks, frames, width), and its embeddings."""
         chunks = features.shape[0]
         model = self._compiled_for(chunks) if chunks in self._sizes else self._eager
         return self._embed(model, features, mask)
@@ -89,7 +94,7 @@ class Encoder:
             self._compiled[as_one] = with_compiled_layers(self._eager, self._mode, as_one=as_one)
         return self._compiled[as_one]
 
-    def _embed(self, model: Any, features: Tensor, mask: Tensor) -> Tensor:
+    def _embed(self, model: Any, features: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         output = model.get_audio_features(
             input_features=features.to(model.device, model.dtype),
             input_features_mask=mask.to(model.device),
@@ -97,7 +102,7 @@ class Encoder:
         )
         embeddings: Tensor = output.pooler_output
         synchronize(embeddings.device)
-        return embeddings
+        return output.last_hidden_state, embeddings
 
 
 def synchronize(device: torch.device) -> None:

@@ -53,11 +53,7 @@ def encode_batches(
     normalized within its own 30 s. A batch may hold chunks of several clips.
     """
     encoded = EncodedAudio([])
-    chunks = [
-        clip.samples[first : first + CHUNK_SAMPLES]
-        for clip in clips
-        for first in range(0, clip.samples.size, CHUNK_SAMPLES)
-    ]
+    chunks = chunks_of(clips)
     for first in range(0, len(chunks), MICRO_BATCH_CHUNKS):
         started_at = perf_counter()
         features, mask = log_mel(chunks[first : first + MICRO_BATCH_CHUNKS])
@@ -67,6 +63,15 @@ def encode_batches(
         encoded.features_s += features_at - started_at
         encoded.encoder_s += perf_counter() - features_at
         yield encoded
+
+
+def chunks_of(clips: Sequence[AudioClip]) -> list[np.ndarray]:
+    """Cut clips into pieces of 30 s; the last of each is as long as what is left."""
+    return [
+        clip.samples[first : first + CHUNK_SAMPLES]
+        for clip in clips
+        for first in range(0, clip.samples.size, CHUNK_SAMPLES)
+    ]
 
 
 def batch_sizes(clips: Sequence[AudioClip]) -> set[int]:

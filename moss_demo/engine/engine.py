@@ -9,7 +9,9 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import torch
+from torch import Tensor
 
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Event, PhaseTimes, Span
@@ -117,6 +119,14 @@ class Engine:
             RequestError: the recording or an option does not fit the checkpoint or the decode path.
         """
         self._sizes(request)
+
+    def encode_chunks(self, chunks: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
+        """Return the encoder's output for pieces of up to 30 s, in one batch, and its embeddings.
+
+        Returns:
+            Tensors of shape (chunks, frames, width) and (audio tokens, hidden size).
+        """
+        return self._encoder.states(*self._path.log_mel(chunks))
 
     def row_bytes(self, duration_s: float) -> int:
         """Estimate what one recording of a batch takes on the device beyond the weights."""

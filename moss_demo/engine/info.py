@@ -1,6 +1,7 @@
 """What an engine is, in figures and names that can be shown and saved."""
 
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from moss_demo.engine.checkpoints import Checkpoint
@@ -29,7 +30,7 @@ class EngineInfo:
         compile_s: seconds spent compiling it so far.
         compile_problem: why it runs eager all the same, if it does.
         quantization: what a weight format did to the model; None without one.
-        adapter: folder of the adapter that was merged into the weights; None without one.
+        adapter: name of the adapter that was merged into the weights; None without one.
     """
 
     checkpoint: str
@@ -82,5 +83,5 @@ def describe_engine(
         load_s=load_s,
         encoder_compile=config.encoder_compile,
         quantization=loaded.quantization,
-        adapter=config.adapter,
+        adapter=None if config.adapter is None else Path(config.adapter).name,
     )

@@ -102,9 +102,25 @@ def test_impossible_comparisons_are_explained(
 
 
 def test_two_runs_of_one_engine_are_identical(capsys: pytest.CaptureFixture[str]) -> None:
-    """fp32 against fp32 on a real sample passes byte for byte."""
+    """fp32 against fp32 on a real sample passes byte for byte, and so do its tensors."""
     side = "model=tiny,precision=fp32,device=cpu"
-    assert main(["compare", "--audio", str(SHORTEST), "--a", side, "--b", side]) == 0
+    words = ["--audio", str(SHORTEST), "--a", side, "--b", side, "--tensors"]
+    assert main(["compare", *words]) == 0
     verdict = json.loads(capsys.readouterr().out)
     assert verdict["gate"] == "pass"
     assert verdict["identical"] is True
+    assert verdict["engines"]["a"] | {"load_s": 0} == verdict["engines"]["b"] | {"load_s": 0}
+    for stage in verdict["tensors"]:
+        assert stage["max_abs"] == 0
+        assert stage["noise_floor"]["relative_error"] < 1e-4
+
+
+def test_weights_reports_what_a_precision_does(capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes and errors of every matrix, and none where the precision is no weight format."""
+    assert main(["weights", "--model", "tiny", "--device", "cpu", "--precision", "int8"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["quantization"]["in_memory"]
+    assert told["weight_bytes"] < 0.8 * 2 * 18_881_664
+    assert main(["weights", "--model", "tiny", "--device", "cpu", "--precision", "bf16"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["quantization"], told["weight_bytes"]) == (None, 2 * 18_881_664)
