@@ -14,6 +14,11 @@ from urllib.parse import urlsplit
 from moss_demo.errors import RequestError
 
 
+def default_temp_folder() -> Path:
+    """Return Gradio's own default."""
+    return Path(tempfile.gettempdir()) / "gradio"
+
+
 @dataclass(frozen=True, slots=True)
 class RemoteServer:
     """A server that answers `/audio/transcriptions` as OpenAI does.
@@ -42,7 +47,8 @@ class Settings:
         max_duration_s: longest recording that is accepted, in seconds.
         max_file_bytes: largest upload, in bytes.
         max_queue: how many runs may wait behind the one on the device.
-        max_temp_bytes: size of the folder that holds what visitors uploaded and made.
+        temp_folder: where the files of visitors and programs lie while they are needed.
+        max_temp_bytes: how large it may grow.
         api_key: what programs have to present, or None to serve everybody.
         logins: names with passwords that may open the page; empty asks nobody.
         zero_gpu: whether this is a Space that borrows a GPU for each run.
@@ -60,9 +66,10 @@ class Settings:
     max_duration_s: float = 90 * 60.0
     max_file_bytes: int = 1 << 30
     max_queue: int = 32
+    temp_folder: Path = field(default_factory=default_temp_folder)
     max_temp_bytes: int = 20 << 30
-    api_key: str | None = None
-    logins: tuple[tuple[str, str], ...] = ()
+    api_key: str | None = field(default=None, repr=False)
+    logins: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     zero_gpu: bool = False
     hub_endpoint: str | None = None
     allow_download: bool = True
@@ -89,6 +96,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         max_duration_s=60 * _number(environment, "MOSS_DEMO_MAX_MINUTES", 90),
         max_file_bytes=int(_number(environment, "MOSS_DEMO_MAX_UPLOAD_MB", 1024) * (1 << 20)),
         max_queue=int(_number(environment, "MOSS_DEMO_MAX_QUEUE", defaults.max_queue)),
+        temp_folder=Path(environment.get("GRADIO_TEMP_DIR") or default_temp_folder()),
         max_temp_bytes=int(_number(environment, "MOSS_DEMO_MAX_TEMP_GB", 20) * (1 << 30)),
         api_key=environment.get("MOSS_DEMO_API_KEY") or None,
         logins=_logins(environment),

@@ -76,6 +76,7 @@ def test_counts_in_the_text_are_right() -> None:
 
 VALUES = {
     "MOSS_DEMO_MODEL": "tiny",
+    "MOSS_DEMO_AUTH": "ann:secret",
     "MOSS_DEMO_ALLOW_DOWNLOAD": "0",
     "MOSS_DEMO_FULL_BENCHMARK": "0",
     "MOSS_DEMO_REMOTES": "gpu=http://gpu:8000/v1",

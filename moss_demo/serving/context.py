@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moss_demo.domain.request import Request
+from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import (
     AUTO,
     HUB_CHECKPOINTS,
@@ -20,10 +21,11 @@ from moss_demo.engine.pool import EnginePool
 from moss_demo.engine.weights.adapter import read_adapter
 from moss_demo.errors import NotOfferedError
 from moss_demo.serving.metrics import Door, Metrics
-from moss_demo.serving.readiness import Readiness
+from moss_demo.serving.readiness import Health, Readiness
 from moss_demo.settings import Settings
 
 ASSETS = Path(__file__).parents[2] / "assets"
+SELF_TEST_SAMPLE = ASSETS / "samples" / "two-speakers.flac"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,18 @@ class AppContext:
     def default_checkpoint(self) -> str:
         """Name the checkpoint that is chosen at start."""
         return self.checkpoint_choices()[0]
+
+    def self_test(self) -> Health:
+        """Transcribe the shortest sample with what visitors get, and remember the verdict."""
+
+        def open_request() -> Request:
+            return Request(read_audio(SELF_TEST_SAMPLE))
+
+        def transcribe() -> Generator[TurnEvent, None, None]:
+            config = self.engine_config(self.default_checkpoint(), "auto")
+            return transcribe_in_turn(self.pool, config, open_request, None)
+
+        return self.readiness.test(transcribe, SELF_TEST_SAMPLE.with_suffix(".txt"))
 
     def _offers(self) -> dict[str, Offer]:
         """Return what is offered by public name: visitors never see where a folder lies."""

@@ -2,6 +2,7 @@
 
 import gradio as gr
 
+from moss_demo.api.routes import add_routes
 from moss_demo.settings import keep_gradio_offline
 from moss_demo.ui import endpoint, tab_benchmark, tab_compare, tab_system, tab_transcribe
 from moss_demo.ui.context import ASSETS, AppContext
@@ -52,7 +53,7 @@ def launch(
     port: int | None = None,
     blocks: bool = True,
 ) -> str:
-    """Serve the page.
+    """Serve the page and the API.
 
     Args:
         page: what `build_app` made.
@@ -64,7 +65,7 @@ def launch(
     Returns:
         The address of the page.
     """
-    _, address, _ = page.launch(
+    app, address, _ = page.launch(
         server_name=host,
         server_port=port,
         prevent_thread_lock=True,
@@ -77,8 +78,10 @@ def launch(
         show_error=False,
         max_file_size=context.settings.max_file_bytes,
         allowed_paths=[str(ASSETS / "samples")],
+        auth=[*context.settings.logins] or None,
         footer_links=["api"],
     )
+    add_routes(app, context)
     if blocks:
         print(f"Open {address}", flush=True)
         page.block_thread()

@@ -17,22 +17,6 @@ from moss_demo.ui.theme import load_css, make_theme
 from .viewer import RECORDING_S, Script, build_page, open_page
 
 _LOCAL = {"127.0.0.1", "localhost"}
-_FOREIGN_WARNINGS = (
-    # Gradio leaves event loops and a probe of its port open, and uses old options of pandas.
-    "ignore:unclosed event loop:ResourceWarning",
-    "ignore:unclosed <socket:ResourceWarning",
-    "ignore::pandas.errors.Pandas4Warning",
-    # Gradio's queue asks pandas for something that pandas 3 deprecates.
-    "ignore:The copy keyword is deprecated",
-    # The plugin behind pytest-playwright that knows the base address is older than this pytest.
-    "ignore:Session-scoped fixtures defined as instance methods:pytest.PytestRemovedIn10Warning",
-)
-
-
-def pytest_collection_modifyitems(config: pytest.Config) -> None:
-    """Pass over the warnings of others that only tests of the page provoke."""
-    for line in _FOREIGN_WARNINGS:
-        config.addinivalue_line("filterwarnings", line)
 
 
 @pytest.fixture(scope="session")

@@ -186,7 +186,7 @@ def _runs() -> Iterator[Run]:
 
 def test_every_sentence_about_a_run_has_chinese(chinese_page: Page) -> None:
     """Warnings, progress, figures and verdicts read in Chinese, whatever stands in them."""
-    info = EngineInfo("tiny", "local", "native", 1, 1, "cpu", "fp32", "reference", "sdpa", 0.5)
+    info = EngineInfo("tiny", "local", "native", 1, 4, 1, "cpu", "fp32", "reference", "sdpa", 0.5)
     runs = list(_runs())
     found = [one for run in runs for one in diagnose(run)]
     assert {one.kind for one in found} == set(DiagnosticKind)
