@@ -23,15 +23,8 @@ def encoder_parts(order: Order) -> list[Part]:
         for count in counts
     ]
     if order.config.device != "cpu":  # without CUDA the mode is the default one
-        parts += [
-            Part(
-                Plan.ENCODER,
-                f"{EncoderCompile.REDUCE_OVERHEAD}, {_windows(count)} a call",
-                30.0,
-                partial(_isolated, chunks=count),
-            )
-            for count in counts
-        ]
+        label = f"{EncoderCompile.REDUCE_OVERHEAD}, {_windows(counts[0])} a call"
+        parts.append(Part(Plan.ENCODER, label, 60.0, partial(_isolated, chunks=counts[0])))
     return parts
 
 

@@ -4,6 +4,7 @@ Statistics are written for whoever reads the file and are derived anew when it i
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
@@ -26,6 +27,9 @@ from moss_demo.errors import ReportError
 
 T = TypeVar("T")
 
+_SERIES = re.compile(r"\[\n([-+.\deE,\s]+)\]")
+"""A list of numbers over several lines; a string of JSON holds no line break."""
+
 MAX_REPORT_BYTES = 8 << 20
 """A full report is far smaller; more is some other file."""
 
@@ -47,8 +51,9 @@ def report_dict(report: Report) -> dict[str, Any]:
 
 
 def report_json(report: Report, *, indent: int | None = 1) -> str:
-    """Write a report as JSON; without `indent` it is one line."""
-    return json.dumps(report_dict(report), ensure_ascii=False, indent=indent)
+    """Write a report as JSON, each series on a line of its own; without `indent` all on one."""
+    text = json.dumps(report_dict(report), ensure_ascii=False, indent=indent)
+    return _SERIES.sub(lambda found: f"[{' '.join(found[1].split())}]", text)
 
 
 def read_report(text: str) -> Report:
