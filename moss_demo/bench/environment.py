@@ -24,7 +24,7 @@ def gpu_uuid(device: str) -> str | None:
     return None if device == "cpu" else str(torch.cuda.get_device_properties(device).uuid)
 
 
-def describe_environment(info: EngineInfo, gpu: Gpu | None) -> Environment:
+def describe_environment(info: EngineInfo, gpu: Gpu | None, effort: str) -> Environment:
     """Collect what a report must say of its origin."""
     return Environment(
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -42,6 +42,7 @@ def describe_environment(info: EngineInfo, gpu: Gpu | None) -> Environment:
         parameters=info.parameters,
         precision=info.precision,
         code=_code(),
+        effort=effort,
         before=None if gpu is None else gpu.state(),
     )
 

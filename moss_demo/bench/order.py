@@ -49,6 +49,13 @@ class Effort:
             return self.subsecond_rounds
         return self.short_rounds if request_s <= 10.0 else self.long_rounds
 
+    def describe(self) -> str:
+        """Say in words how much is done, for the report."""
+        calls = f"encoder calls {self.iterations} after {self.warm_ups}"
+        requests = "/".join(map(str, (self.subsecond_rounds, self.short_rounds, self.long_rounds)))
+        batches = ", ".join(map(str, self.batches))
+        return f"{calls}; requests {requests} up to 1 s/up to 10 s/longer; batches {batches}"
+
 
 FULL_ON_GPU = Effort(5, 50, (1, 8), (1, 8, 16, 32, 64, 128), 3, 20, 6, 3, reference_tokens=64)
 FULL_ON_CPU = Effort(1, 5, (1, 2), (1, 4, 8), 1, 10, 5, 3)

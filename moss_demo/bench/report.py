@@ -160,6 +160,7 @@ class Environment:
         parameters: how many there are.
         precision: number format, where a case does not say another.
         code: commit of this project, or the digest of its sources.
+        effort: how often things were done, in words.
         before: state of the GPU before the first measurement.
     """
 
@@ -178,6 +179,7 @@ class Environment:
     parameters: int
     precision: str
     code: str
+    effort: str
     before: GpuState | None = None
 
 

@@ -108,7 +108,8 @@ class Workbench:
         with self._pool.borrow(config, self._tell, self.is_stopped) as engine:
             if not self._begun:
                 self._begun = True
-                self.emit(Begun(describe_environment(engine.info, self.gpu)))
+                effort = self.effort.describe()
+                self.emit(Begun(describe_environment(engine.info, self.gpu, effort)))
             yield engine
 
     def _tell(self, event: Preparing) -> None:

@@ -88,6 +88,7 @@ def full_report() -> Report:
             parameters=908_513_280,
             precision="bf16",
             code="abcdef",
+            effort="encoder calls 50 after 5",
             before=GpuState(1_980, 2_619, 41, 120.5, 700.0, 1),
         ),
         cases=(
