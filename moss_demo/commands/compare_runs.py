@@ -9,8 +9,8 @@ from moss_demo.domain.events import Run, advance
 from moss_demo.domain.request import Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.config import (
-    DecodePath,
     EngineConfig,
+    choose_decode,
     choose_device,
     choose_encoder_compile,
     choose_precision,
@@ -77,15 +77,13 @@ def engine_of(text: str, settings: Settings) -> EngineConfig:
     unknown = [pair for pair in text.split(",") if pair.split("=")[0] not in KEYS]
     if unknown or not pairs:
         raise RequestError(f"A side is key=value pairs with {', '.join(KEYS)}, not {text!r}.")
-    if pairs.get("decode", DecodePath.REFERENCE) not in set(DecodePath):
-        raise RequestError(f"{pairs['decode']!r} is no decode path; use {', '.join(DecodePath)}.")
     device = choose_device(pairs.get("device"))
     return EngineConfig(
         checkpoint=pairs.get("model", settings.model),
         adapter=pairs.get("adapter"),
         device=device,
         precision=choose_precision(pairs.get("precision"), device),
-        decode=DecodePath(pairs.get("decode", DecodePath.REFERENCE)),
+        decode=choose_decode(pairs.get("decode")),
         encoder_compile=choose_encoder_compile(pairs.get("encoder-compile")),
     )
 

@@ -120,6 +120,17 @@ def choose_precision(wanted: str | None, device: str) -> Precision:
     return Precision(wanted)
 
 
+def choose_decode(wanted: str | None) -> DecodePath:
+    """Name the decode path: the one asked for, else the reference.
+
+    Raises:
+        RequestError: there is no such path.
+    """
+    if wanted and wanted not in set(DecodePath):
+        raise RequestError(f"{wanted!r} is no decode path; use {' or '.join(DecodePath)}.")
+    return DecodePath(wanted or DecodePath.REFERENCE)
+
+
 def choose_encoder_compile(wanted: str | None) -> EncoderCompile:
     """Name the compilation of the encoder: the one asked for, else none.
 

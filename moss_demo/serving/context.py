@@ -15,7 +15,16 @@ from moss_demo.engine.checkpoints import (
     find_checkpoint,
     is_downloaded,
 )
-from moss_demo.engine.config import EngineConfig, Precision, choose_device, choose_precision
+from moss_demo.engine.config import (
+    COMPILE_CHOICES,
+    EncoderCompile,
+    EngineConfig,
+    Precision,
+    choose_decode,
+    choose_device,
+    choose_encoder_compile,
+    choose_precision,
+)
 from moss_demo.engine.in_turn import TurnEvent, transcribe_in_turn
 from moss_demo.engine.pool import EnginePool
 from moss_demo.engine.weights.adapter import read_adapter
@@ -46,12 +55,19 @@ class AppContext:
     metrics: Metrics
     readiness: Readiness
 
-    def engine_config(self, checkpoint: str, precision: str) -> EngineConfig:
-        """Name the engine that a visitor chose.
+    def engine_config(
+        self,
+        checkpoint: str,
+        precision: str,
+        decode: str | None = None,
+        encoder_compile: str | None = None,
+    ) -> EngineConfig:
+        """Name the engine that a visitor chose; what is left out is chosen as everywhere else.
 
         Raises:
-            NotOfferedError: the host does not offer this checkpoint or precision; a path never is
-                an offer.
+            NotOfferedError: the host does not offer this checkpoint, precision or compilation; a
+                path never is an offer.
+            RequestError: there is no such decode path or compilation.
         """
         offers = self._offers()
         if checkpoint not in offers:
@@ -59,8 +75,18 @@ class AppContext:
         chosen = choose_precision(precision, self.device)
         if chosen not in self.precision_choices():
             raise NotOfferedError("precision", self.precision_choices())
+        compilation = choose_encoder_compile(encoder_compile)
+        if compilation not in self.compile_choices():
+            raise NotOfferedError("compilation of the encoder", self.compile_choices())
         offer = offers[checkpoint]
-        return EngineConfig(offer.checkpoint, self.device, chosen, adapter=offer.adapter)
+        return EngineConfig(
+            offer.checkpoint,
+            self.device,
+            chosen,
+            choose_decode(decode),
+            compilation,
+            adapter=offer.adapter,
+        )
 
     def checkpoint_choices(self) -> list[str]:
         """List the checkpoints a visitor may choose, the host's own first; none needs a download.
@@ -74,6 +100,10 @@ class AppContext:
         usual = choose_precision(None, self.device)
         listed = self.settings.precisions
         return [p for p in Precision if not listed or p in listed or p is usual]
+
+    def compile_choices(self) -> tuple[EncoderCompile, ...]:
+        """List the compilations of the encoder; a borrowed GPU is gone before one pays."""
+        return COMPILE_CHOICES[:1] if self.settings.zero_gpu else COMPILE_CHOICES
 
     def default_checkpoint(self) -> str:
         """Name the checkpoint that is chosen at start."""

@@ -9,6 +9,7 @@ from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Diff, Notices, Status, Tiles
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.transcribe_layout import PRECISION_CHOICES, waveform_options
+from moss_demo.ui.ways import Ways, lay_out_ways
 
 PLAYER_ID = "compare-recording"
 
@@ -19,6 +20,7 @@ class SideInputs:
 
     checkpoint: gr.Dropdown
     precision: gr.Dropdown
+    ways: Ways
     saved: gr.File
 
 
@@ -88,13 +90,14 @@ def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -
         precision_box = gr.Dropdown(
             PRECISION_CHOICES, value=precision, label="Precision", min_width=110
         )
+    ways = lay_out_ways(context)
     saved = gr.File(
         label=f"Or a saved transcript as {letter}",
         file_count="single",
         height=160,
         elem_id=f"saved-{letter.lower()}",
     )
-    return SideInputs(checkpoint, precision_box, saved)
+    return SideInputs(checkpoint, precision_box, ways, saved)
 
 
 def lay_out_results() -> Results:

@@ -10,7 +10,7 @@ from pathlib import Path
 from moss_demo.domain.events import Finished, Run, StopReason
 from moss_demo.domain.request import Request
 from moss_demo.domain.transcript import Transcript
-from moss_demo.engine.config import EngineConfig
+from moss_demo.engine.config import DecodePath, EncoderCompile, EngineConfig
 from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Ticket
 from moss_demo.engine.pool import NEWS_S, EnginePool, Waiting
@@ -133,9 +133,19 @@ def _running_side(
             yield state, present.waiting_line(shown.place)
             continue
         side = side_of(shown.run)
-        title = f"{config.checkpoint} · {config.precision}"
+        title = _title(config)
         state = SideState(title, shown.run, side.transcript, side.meta, shown.engine)
         yield state, shown.status
+
+
+def _title(config: EngineConfig) -> str:
+    """Name an engine by what makes it differ from the usual one."""
+    words = [config.checkpoint, config.precision.value]
+    if config.decode is not DecodePath.REFERENCE:
+        words.append(f"{config.decode} decode path")
+    if config.encoder_compile is not EncoderCompile.OFF:
+        words.append(f"encoder compiled ({config.encoder_compile})")
+    return " · ".join(words)
 
 
 def _saved_side(path: Path, request: Request | None) -> SideState:

@@ -72,6 +72,11 @@ def verdict_notices(
     rows += [
         {"kind": "relabelled", "message": f"{a} in A is {b} in B."} for a, b in verdict.relabel
     ]
+    rows += [
+        {"kind": "encoder", "message": f"{letter}: {side.engine.compile_problem}"}
+        for letter, side in zip("AB", sides, strict=True)
+        if side.engine is not None and side.engine.compile_problem is not None
+    ]
     first = verdict.first_difference
     if first is not None:
         spots = (first.reference_segment, first.candidate_segment)

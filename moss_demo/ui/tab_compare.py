@@ -67,7 +67,8 @@ def build(context: AppContext) -> None:
     ]
     asked = {number, inputs.player}
     for side in inputs.sides:
-        asked |= {side.checkpoint, side.precision, side.saved}
+        ways = side.ways
+        asked |= {side.checkpoint, side.precision, ways.decode, ways.encoder, side.saved}
     begun = inputs.start.click(begin, None, buttons, queue=False, **HELPER)
     job = begun.then(run, asked, outputs, **HELPER, **ON_DEVICE)
     job.then(end, None, buttons, queue=False, **HELPER)
@@ -81,7 +82,12 @@ def _choices(context: AppContext, inputs: Inputs, values: Updates) -> tuple[Side
     first, second = (
         Path(values[side.saved])
         if values[side.saved]
-        else context.engine_config(values[side.checkpoint], values[side.precision])
+        else context.engine_config(
+            values[side.checkpoint],
+            values[side.precision],
+            values[side.ways.decode],
+            values[side.ways.encoder],
+        )
         for side in inputs.sides
     )
     return first, second

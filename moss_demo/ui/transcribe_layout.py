@@ -11,6 +11,7 @@ from moss_demo.ui import present
 from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Notices, Status, Tiles
 from moss_demo.ui.timeline import Timeline
+from moss_demo.ui.ways import Ways, explain_ways, lay_out_ways
 
 PLAYER_ID = "recording"
 CUSTOM_PROMPT = "custom"
@@ -33,6 +34,7 @@ class Inputs:
     samples: tuple[tuple[Sample, gr.Button], ...]
     checkpoint: gr.Dropdown
     precision: gr.Dropdown
+    ways: Ways
     prompt: gr.Dropdown
     custom_prompt: gr.Textbox
     hotwords: gr.Textbox
@@ -88,7 +90,9 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         present.checkpoint_notice(context.default_checkpoint()), elem_classes="notice"
     )
     offer_slot = gr.Column(min_width=0)
-    with gr.Accordion("More settings", open=False):
+    with gr.Accordion("More settings", open=False):  # what is above leaves Start in first sight
+        ways = lay_out_ways(context)
+        explain_ways(context)
         prompt = gr.Dropdown(PROMPT_CHOICES, value=PromptPreset.DEFAULT.value, label="Prompt")
         custom_prompt = gr.Textbox(label="Custom prompt", lines=3, visible=False)
         hotwords = gr.Textbox(
@@ -118,6 +122,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         buttons,
         checkpoint,
         precision,
+        ways,
         prompt,
         custom_prompt,
         hotwords,

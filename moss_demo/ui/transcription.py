@@ -42,6 +42,8 @@ class Wishes:
         max_new_tokens: token budget as it was typed; empty derives it from the duration.
         speech_gate: look for speech first.
         duration_s: length of the recording where it is known already.
+        decode: decode path, None for the usual one.
+        encoder_compile: how to compile the encoder, None for not at all.
     """
 
     path: str | None
@@ -52,6 +54,8 @@ class Wishes:
     max_new_tokens: str = ""
     speech_gate: bool = True
     duration_s: float | None = None
+    decode: str | None = None
+    encoder_compile: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,9 @@ def transcribe(wishes: Wishes, context: AppContext) -> Generator[Shown, None, No
         MossDemoError: the recording, a setting, the checkpoint or the device is at fault, or too
             many wait already.
     """
-    config = context.engine_config(wishes.checkpoint, wishes.precision)
+    config = context.engine_config(
+        wishes.checkpoint, wishes.precision, wishes.decode, wishes.encoder_compile
+    )
     open_request = partial(make_request, wishes, context)
     with closing(context.transcribe(config, open_request, wishes.duration_s, Door.PAGE)) as events:
         yield from snapshots(events)

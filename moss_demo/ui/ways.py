@@ -1,0 +1,63 @@
+"""How an engine runs, chosen beside its checkpoint and precision: decode path and encoder."""
+
+from dataclasses import dataclass
+from html import escape
+
+import gradio as gr
+
+from moss_demo.engine.config import REJECTED_MODE, DecodePath, EncoderCompile
+from moss_demo.ui.context import AppContext
+
+DECODE_LABELS = {DecodePath.REFERENCE: "Reference", DecodePath.FAST: "Fast"}
+ENCODER_LABELS = {
+    EncoderCompile.OFF: "Eager",
+    EncoderCompile.MAX_AUTOTUNE: "Compiled, autotuned",
+    EncoderCompile.DEFAULT: "Compiled, default",
+}
+HELP = (
+    "Fast is this project's own decode loop: the tokens of the reference in fp32, greedy only.",
+    "Compiling the encoder pays on long recordings; it is done once for each batch size, before "
+    "the run.",
+    f"Autotuned stands for {EncoderCompile.MAX_AUTOTUNE}, the mode to prefer; {REJECTED_MODE}.",
+)
+NOT_HERE = "The encoder cannot be compiled on a GPU that is borrowed for each run."
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """What a visitor sets."""
+
+    decode: gr.Dropdown
+    encoder: gr.Dropdown
+
+
+def lay_out_ways(context: AppContext) -> Ways:
+    """Lay out both choices in a row."""
+    offered = context.compile_choices()
+    with gr.Row():
+        decode = gr.Dropdown(
+            [(label, path.value) for path, label in DECODE_LABELS.items()],
+            value=DecodePath.REFERENCE.value,
+            label="Decode path",
+            min_width=110,
+        )
+        encoder = gr.Dropdown(
+            [(ENCODER_LABELS[mode], mode.value) for mode in offered],
+            value=EncoderCompile.OFF.value,
+            label="Encoder",
+            min_width=150,
+            interactive=len(offered) > 1,
+        )
+    return Ways(decode, encoder)
+
+
+def explain_ways(context: AppContext) -> None:
+    """Lay out what the choices mean, folded away."""
+    sentences = HELP if len(context.compile_choices()) > 1 else (*HELP, NOT_HERE)
+    paragraphs = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    gr.HTML(
+        f"<details><summary>What these choices mean</summary>{paragraphs}</details>",
+        elem_classes="hint",
+        apply_default_css=False,
+        padding=False,
+    )
