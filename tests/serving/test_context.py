@@ -7,7 +7,7 @@ import pytest
 
 from moss_demo.engine.checkpoints import PUBLISHED, TINY, TINY_DIR
 from moss_demo.engine.config import Precision
-from moss_demo.errors import CheckpointError, NotOfferedError
+from moss_demo.errors import CheckpointError, NotOfferedError, RequestError
 from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 
@@ -54,3 +54,25 @@ def test_a_host_with_a_missing_checkpoint_is_told_at_the_start(settings: Setting
     """A wrong path in the configuration does not wait for the first visitor."""
     with pytest.raises(CheckpointError, match="/nowhere"):
         build_context(settings, "cpu")
+
+
+def test_decode_path_and_compilation_are_the_visitors_choice() -> None:
+    """What is left out is the usual; the rejected mode is refused with its reason."""
+    context = build_context(Settings(), "cpu")
+    usual = context.engine_config(TINY, "auto")
+    assert (usual.decode, usual.encoder_compile) == ("reference", "off")
+    chosen = context.engine_config(TINY, "auto", "fast", "max-autotune-no-cudagraphs")
+    assert (chosen.decode, chosen.encoder_compile) == ("fast", "max-autotune-no-cudagraphs")
+    assert chosen.shares_weights_with(usual)
+    with pytest.raises(RequestError, match="reduce-overhead is rejected"):
+        context.engine_config(TINY, "auto", "fast", "reduce-overhead")
+    with pytest.raises(RequestError, match="no decode path"):
+        context.engine_config(TINY, "auto", "faster")
+
+
+def test_nothing_is_compiled_on_a_borrowed_gpu() -> None:
+    """A Space that borrows its GPU for each run has no use for kernels of the last one."""
+    context = build_context(Settings(zero_gpu=True), "cpu")
+    assert context.compile_choices() == ("off",)
+    with pytest.raises(NotOfferedError, match="compilation of the encoder; choose off"):
+        context.engine_config(TINY, "auto", None, "default")

@@ -252,6 +252,25 @@ def test_a_wrong_budget_is_named_where_the_person_looks(opened: Page) -> None:
     expect(opened.locator("#timeline .tl-hint")).not_to_contain_text("No speech")
 
 
+def test_decode_path_and_encoder_are_chosen_on_the_page(opened: Page) -> None:
+    """A compilation is waited for in plain words, and what it took stands beside the run."""
+    opened.get_by_role("button", name=SHORTEST.label).first.click()
+    expect(opened.locator("#status")).to_contain_text("Ready")
+    opened.get_by_text("More settings").click()
+    opened.get_by_text("What these choices mean").click()
+    expect(opened.locator(".hint")).to_contain_text("reduce-overhead is rejected")
+    for label, choice in (("Decode path", "Fast"), ("Encoder", "Compiled, autotuned")):
+        opened.get_by_label(label, exact=True).first.click()
+        opened.get_by_role("option", name=choice).click()
+    opened.get_by_label("Token budget").fill("30")
+    opened.locator("#start").click()
+    expect(opened.locator("#status")).to_contain_text("Compiling the encoder", timeout=RUN_MS)
+    _wait_for_end(opened)
+    expect(opened.locator("#figures")).to_contain_text("Compile")
+    expect(opened.locator("#engine")).to_contain_text("fast decode path")
+    expect(opened.locator("#engine")).to_contain_text("compiled (max-autotune-no-cudagraphs)")
+
+
 def test_starting_without_a_recording_is_answered(opened: Page) -> None:
     """The first click of a newcomer gets a sentence."""
     opened.locator("#start").click()

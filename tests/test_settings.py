@@ -1,0 +1,66 @@
+"""Where compiled kernels are kept, as a host sees it."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from moss_demo.settings import keep_kernels
+
+NAMES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
+
+
+@pytest.fixture(autouse=True)
+def _unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host that named none of the folders; whatever a test sets is taken back."""
+    for name in NAMES:
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+
+
+def test_kernels_are_kept_in_the_folder_of_the_host(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Torch and Triton get a folder each; nothing is created before it is needed."""
+    monkeypatch.setenv("MOSS_DEMO_CACHE", str(tmp_path / "kept"))
+    keep_kernels()
+    assert [os.environ[name] for name in NAMES] == [
+        str(tmp_path / "kept" / "inductor"),
+        str(tmp_path / "kept" / "triton"),
+    ]
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_folder_that_the_host_named_for_torch_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The variables of torch and Triton are stronger than ours."""
+    monkeypatch.setenv("MOSS_DEMO_CACHE", str(tmp_path))
+    monkeypatch.setenv(NAMES[0], "/elsewhere")
+    keep_kernels()
+    assert os.environ[NAMES[0]] == "/elsewhere"
+    assert os.environ[NAMES[1]] == str(tmp_path / "triton")
+
+
+def test_the_users_own_cache_is_the_default(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without a setting it is where programs of this user keep what they can make again."""
+    monkeypatch.delenv("MOSS_DEMO_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    keep_kernels()
+    assert os.environ[NAMES[0]] == str(tmp_path / "moss_demo" / "inductor")
+
+
+def test_where_nothing_can_be_written_a_temporary_folder_serves(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It belongs to this user alone, since code is loaded from it."""
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MOSS_DEMO_CACHE", str(tmp_path / "file" / "kept"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    keep_kernels()
+    folder = Path(os.environ[NAMES[0]]).parent
+    assert folder.parent == tmp_path
+    assert folder.stat().st_mode & 0o077 == 0
