@@ -258,7 +258,7 @@ def test_decode_path_and_encoder_are_chosen_on_the_page(opened: Page) -> None:
     expect(opened.locator("#status")).to_contain_text("Ready")
     opened.get_by_text("More settings").click()
     opened.get_by_text("What these choices mean").click()
-    expect(opened.locator(".hint")).to_contain_text("reduce-overhead is rejected")
+    expect(opened.locator("details[open]")).to_contain_text("reduce-overhead is rejected")
     for label, choice in (("Decode path", "Fast"), ("Encoder", "Compiled, autotuned")):
         opened.get_by_label(label, exact=True).first.click()
         opened.get_by_role("option", name=choice).click()
