@@ -4,9 +4,9 @@ import hashlib
 from typing import Any
 
 from moss_demo.batch.manifest import Entry
-from moss_demo.batch.rows import ClipRow, Status
+from moss_demo.batch.rows import ClipRow, Status, TimingRow
 from moss_demo.domain.diagnostics import diagnose
-from moss_demo.domain.events import Run
+from moss_demo.domain.events import PhaseTimes, Run
 from moss_demo.domain.transcript import Transcript
 from moss_demo.errors import MossDemoError
 from moss_demo.scoring.counts import ErrorCounts
@@ -15,7 +15,7 @@ from moss_demo.scoring.score import Score, TextScore, score
 from moss_demo.scoring.speaker_errors import SpeakerErrors
 
 
-def failed_row(entry: Entry, error: MossDemoError | str) -> ClipRow:
+def failed_row(entry: Entry, error: MossDemoError) -> ClipRow:
     """Return the row of a recording without a transcript."""
     return ClipRow(
         line=entry.line,
@@ -60,6 +60,40 @@ def finished_row(
         warnings=" ".join(dict.fromkeys(d.kind.value for d in diagnose(run))),
         text=run.raw,
         **({} if measured is None or reference is None else _errors(measured, reference)),
+    )
+
+
+def timing_row(
+    entry: Entry,
+    run: Run,
+    *,
+    batch_rows: int,
+    batch_s: float,
+    part: int,
+    worker: int,
+    engine: str,
+) -> TimingRow:
+    """Return how long a run took, as a share of its batch."""
+    finished = run.finished
+    phases = finished.phases if finished else PhaseTimes()
+    return TimingRow(
+        line=entry.line,
+        audio=entry.audio,
+        seconds=batch_s / batch_rows,
+        rtf=batch_s / batch_rows / run.duration_s,
+        latency_s=finished.at if finished else None,
+        first_token_s=run.first_token_at,
+        batch_rows=batch_rows,
+        batch_s=batch_s,
+        features_s=phases.features_s,
+        encoder_s=phases.encoder_s,
+        prefill_s=phases.prefill_s,
+        decode_s=phases.decode_s,
+        peak_memory_bytes=finished.peak_memory_bytes if finished else None,
+        memory_source=finished.memory_source if finished else "",
+        part=part,
+        worker=worker,
+        engine=engine,
     )
 
 

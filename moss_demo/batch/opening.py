@@ -10,7 +10,7 @@ from time import sleep
 
 from moss_demo.batch.manifest import Entry
 from moss_demo.batch.plan import Plan, make_plan
-from moss_demo.batch.runner import READERS, Task
+from moss_demo.batch.reading import READERS, Task
 from moss_demo.batch.sources import Sources
 from moss_demo.batch.store import Store
 from moss_demo.batch.transcriber import Transcriber

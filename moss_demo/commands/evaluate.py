@@ -14,8 +14,9 @@ from tqdm import tqdm
 from moss_demo.batch.evaluation import EvaluationEvent, Finished, Opened, evaluate
 from moss_demo.batch.manifest import Manifest
 from moss_demo.batch.opening import Evaluation
+from moss_demo.batch.reading import Task
 from moss_demo.batch.report import Report
-from moss_demo.batch.runner import Answered, Task
+from moss_demo.batch.runner import Answered
 from moss_demo.batch.sources import open_manifest
 from moss_demo.batch.transcriber import LocalTranscriber, RemoteTranscriber
 from moss_demo.commands.evaluation_text import report_lines

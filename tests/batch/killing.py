@@ -16,7 +16,7 @@ import torch
 from moss_demo.batch.evaluation import evaluate
 from moss_demo.batch.manifest import Manifest
 from moss_demo.batch.opening import Evaluation
-from moss_demo.batch.runner import Task
+from moss_demo.batch.reading import Task
 from moss_demo.batch.sources import Sources, open_manifest
 from moss_demo.batch.transcriber import LocalTranscriber
 from moss_demo.engine.checkpoints import find_checkpoint
