@@ -11,7 +11,9 @@ from moss_demo.errors import ManifestError, TranscriptError
 MAX_MANIFEST_BYTES = 256 << 20
 MAX_REFERENCE_BYTES = 16 << 20
 
-MANIFEST_SUFFIXES = (".jsonl", ".ndjson", ".csv", ".tsv")
+BUILTIN = "builtin"
+BUILTIN_MANIFEST = Path(__file__).parents[2] / "assets" / "evaluate" / "manifest.jsonl"
+"""Held-out conversations that ship with the project, and the name they go by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,14 @@ class Sources:
 def open_manifest(path: Path) -> tuple[Manifest, Sources]:
     """Read a manifest, or the recordings of a folder and what lies beside them.
 
+    Args:
+        path: file or folder; `builtin` means the set that ships with the project.
+
     Raises:
         ManifestError: there is nothing to evaluate, or the file cannot be read.
     """
+    if path == Path(BUILTIN) and not path.exists():
+        path = BUILTIN_MANIFEST
     if path.is_dir():
         names = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
         return folder_manifest(n for n in names if not n.startswith(".")), Sources(path)

@@ -17,7 +17,7 @@ from moss_demo.batch.opening import Evaluation
 from moss_demo.batch.reading import Task
 from moss_demo.batch.report import Report
 from moss_demo.batch.runner import Answered
-from moss_demo.batch.sources import open_manifest
+from moss_demo.batch.sources import BUILTIN, open_manifest
 from moss_demo.batch.transcriber import LocalTranscriber, RemoteTranscriber
 from moss_demo.commands.evaluation_text import report_lines
 from moss_demo.commands.model_arguments import add_model_arguments, engine_config
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="MANIFEST",
         help="JSON lines or CSV with audio, reference, group, language; or a folder of recordings "
-        "with references of the same name",
+        f"with references of the same name; or {BUILTIN}, the set that ships with the project",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the run")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")

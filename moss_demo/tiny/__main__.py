@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 
 from moss_demo.errors import MossDemoError
+from moss_demo.tiny.builtin import write_builtin
 from moss_demo.tiny.commands import evaluate, prepare_parts, write_samples
 from moss_demo.tiny.corpus import LINES, Corpus
 from moss_demo.tiny.fetching import fetch
@@ -58,6 +59,9 @@ def build_parser() -> argparse.ArgumentParser:
     samples = commands.add_parser("samples", help="write the sample conversations")
     samples.add_argument("--data", type=Path, required=True)
     samples.add_argument("--out", type=Path, default=Path("assets/samples"))
+
+    builtin = commands.add_parser("builtin", help="write the built-in set of the app's evaluation")
+    builtin.add_argument("--out", type=Path, default=Path("assets/evaluate"))
     return parser
 
 
@@ -80,6 +84,8 @@ def run(arguments: argparse.Namespace) -> None:
             train(_settings(arguments, device), device)
         case "evaluate":
             evaluate(arguments, device)
+        case "builtin":
+            write_builtin(arguments.out)
         case "samples":
             write_samples(arguments.data, arguments.out)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import soundfile as sf  # type: ignore[import-untyped]  # the package ships no type information
@@ -49,20 +50,31 @@ def write_pack(folder: Path, name: str, recorded: Sequence[Recorded]) -> None:
     """Write NAME.opus with all utterances back to back, and their rows to NAME.json."""
     folder.mkdir(parents=True, exist_ok=True)
     sound = np.concatenate([samples for samples, _ in recorded])
+    write_opus(folder / f"{name}.opus", sound, OPUS_COMPRESSION)
+    rows = [[row.speaker, row.text, row.samples] for _, row in recorded]
+    (folder / f"{name}.json").write_text(json.dumps(rows, indent=0), encoding="utf-8")
+
+
+def write_opus(path: Path, sound: NDArray[Any], compression: float) -> None:
+    """Write mono sound at 16 kHz as Opus.
+
+    Args:
+        path: the file.
+        sound: int16 or float32.
+        compression: libsndfile's scale, 0 for the best sound to 1 for the smallest file.
+    """
     with sf.SoundFile(
-        folder / f"{name}.opus",
+        path,
         "w",
         SAMPLE_RATE_HZ,
         1,
         format="OGG",
         subtype="OPUS",
-        compression_level=OPUS_COMPRESSION,
+        compression_level=compression,
     ) as stream:
         # libsndfile's Opus writer overflows its stack on very long blocks.
         for at in range(0, len(sound), _OPUS_BLOCK_S * SAMPLE_RATE_HZ):
             stream.write(sound[at : at + _OPUS_BLOCK_S * SAMPLE_RATE_HZ])
-    rows = [[row.speaker, row.text, row.samples] for _, row in recorded]
-    (folder / f"{name}.json").write_text(json.dumps(rows, indent=0), encoding="utf-8")
 
 
 def read_pack(folder: Path, name: str) -> list[Recorded]:

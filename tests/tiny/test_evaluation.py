@@ -1,7 +1,11 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
+import soundfile
 
 from moss_demo.errors import MossDemoError
+from moss_demo.tiny import builtin
 from moss_demo.tiny.__main__ import build_parser
 from moss_demo.tiny.evaluation import judge, measure, table_row
 from moss_demo.tiny.heldout import Clip, joined_digits, read_pack, write_pack
@@ -115,3 +119,18 @@ def test_every_command_parses() -> None:
     assert parser.parse_args(["evaluate", "assets/moss-td-tiny"]).clips == 100
     arguments = parser.parse_args(["train", "--data", "d", "--out", "o"])
     assert arguments.seconds == 1000.0
+
+
+def test_the_built_in_set_comes_out_of_the_recipe(tmp_path, monkeypatch) -> None:
+    """A clip that is written anew is the one that ships."""
+    shipped = Path(__file__).parents[2] / "assets" / "evaluate"
+    monkeypatch.setattr(builtin, "CLIPS", {"classic": 1})
+    builtin.write_builtin(tmp_path)
+    (line,) = (tmp_path / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
+    assert line in (shipped / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
+    here, there = (
+        soundfile.read(folder / "classic-1.opus", dtype="float32")[0]
+        for folder in (tmp_path, shipped)
+    )
+    assert len(here) == len(there)
+    assert np.corrcoef(here, there)[0, 1] > 0.99
