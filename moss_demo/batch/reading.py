@@ -1,6 +1,6 @@
 """Reads the recordings of a batch and their references on threads, a batch ahead of the device."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -76,7 +76,9 @@ class Reader:
         except MossDemoError as error:
             return Recording(entry, error=error)
 
-    def read_ahead(self, batches: Sequence[Sequence[Entry]]) -> Iterator[list[Recording]]:
+    def read_ahead(
+        self, batches: Sequence[Sequence[Entry]]
+    ) -> Generator[list[Recording], None, None]:
         """Yield each batch once it is read; the next one is being read meanwhile."""
         following: list[Future[Recording]] = []
         readers = ThreadPoolExecutor(READERS)
