@@ -18,6 +18,7 @@ from moss_demo.api.form import Ask
 from moss_demo.domain.events import Finished, Run, SegmentDone, Started, TextDelta, advance
 from moss_demo.domain.request import Request as Transcription
 from moss_demo.engine.audio_files import read_audio
+from moss_demo.engine.config import DecodePath
 from moss_demo.engine.in_turn import Opened, TurnEvent
 from moss_demo.engine.pool import Waiting, Working
 from moss_demo.errors import MossDemoError
@@ -35,7 +36,8 @@ def start(ask: Ask, context: AppContext) -> Generator[TurnEvent, None, None]:
     Raises:
         NotOfferedError: the host does not offer that model.
     """
-    config = context.engine_config(ask.model or context.default_checkpoint(), "auto")
+    decode = DecodePath.REFERENCE if ask.options.temperature > 0.0 else None  # the other is greedy
+    config = context.engine_config(ask.model or context.default_checkpoint(), "auto", decode)
     return context.transcribe(config, partial(_open, ask, context), None, Door.API)
 
 

@@ -83,7 +83,7 @@ def engine_of(text: str, settings: Settings) -> EngineConfig:
         adapter=pairs.get("adapter"),
         device=device,
         precision=choose_precision(pairs.get("precision"), device),
-        decode=choose_decode(pairs.get("decode")),
+        decode=choose_decode(pairs.get("decode"), device),
         encoder_compile=choose_encoder_compile(pairs.get("encoder-compile")),
     )
 

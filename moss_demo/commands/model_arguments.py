@@ -9,6 +9,7 @@ from moss_demo.engine.config import (
     EncoderCompile,
     EngineConfig,
     Precision,
+    choose_decode,
     choose_device,
     choose_precision,
 )
@@ -34,7 +35,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--device", help="cpu, cuda or cuda:N (default: a GPU when there is one)")
     group.add_argument(
-        "--decode", choices=[*DecodePath], default=DecodePath.REFERENCE, help="decode path"
+        "--decode",
+        choices=[*DecodePath],
+        help="decode path (default: fast on CUDA unless a temperature is given, else reference)",
     )
     group.add_argument(
         "--encoder-compile",
@@ -55,7 +58,12 @@ def engine_config(arguments: argparse.Namespace, settings: Settings) -> EngineCo
         checkpoint=arguments.model or settings.model,
         device=device,
         precision=choose_precision(arguments.precision, device),
-        decode=DecodePath(arguments.decode),
+        decode=choose_decode(arguments.decode, device, samples=_samples(arguments)),
         encoder_compile=EncoderCompile(arguments.encoder_compile),
         adapter=arguments.adapter or (None if arguments.model else settings.adapter),
     )
+
+
+def _samples(arguments: argparse.Namespace) -> bool:
+    """Tell whether the command has a temperature and was given one."""
+    return float(getattr(arguments, "temperature", None) or 0.0) > 0.0

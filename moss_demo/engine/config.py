@@ -120,15 +120,21 @@ def choose_precision(wanted: str | None, device: str) -> Precision:
     return Precision(wanted)
 
 
-def choose_decode(wanted: str | None) -> DecodePath:
-    """Name the decode path: the one asked for, else the reference.
+def choose_decode(wanted: str | None, device: str, *, samples: bool = False) -> DecodePath:
+    """Name the decode path: the one asked for, else the fast one on CUDA where it can do the work.
+
+    Args:
+        wanted: its name, or None.
+        device: where it will run.
+        samples: whether tokens are sampled, which only the reference path can do.
 
     Raises:
         RequestError: there is no such path.
     """
     if wanted and wanted not in set(DecodePath):
         raise RequestError(f"{wanted!r} is no decode path; use {' or '.join(DecodePath)}.")
-    return DecodePath(wanted or DecodePath.REFERENCE)
+    usual = DecodePath.REFERENCE if device == "cpu" or samples else DecodePath.FAST
+    return DecodePath(wanted or usual)
 
 
 def choose_encoder_compile(wanted: str | None) -> EncoderCompile:

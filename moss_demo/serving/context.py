@@ -17,6 +17,7 @@ from moss_demo.engine.checkpoints import (
 )
 from moss_demo.engine.config import (
     COMPILE_CHOICES,
+    DecodePath,
     EncoderCompile,
     EngineConfig,
     Precision,
@@ -83,7 +84,7 @@ class AppContext:
             offer.checkpoint,
             self.device,
             chosen,
-            choose_decode(decode),
+            choose_decode(decode or self.usual_decode(), self.device),
             compilation,
             adapter=offer.adapter,
         )
@@ -104,6 +105,13 @@ class AppContext:
     def compile_choices(self) -> tuple[EncoderCompile, ...]:
         """List the compilations of the encoder; a borrowed GPU is gone before one pays."""
         return COMPILE_CHOICES[:1] if self.settings.zero_gpu else COMPILE_CHOICES
+
+    def usual_decode(self) -> DecodePath:
+        """Name the decode path that is chosen at start.
+
+        The fast path's memory and graph are made for many runs; a borrowed GPU is gone after one.
+        """
+        return choose_decode(None, "cpu" if self.settings.zero_gpu else self.device)
 
     def default_checkpoint(self) -> str:
         """Name the checkpoint that is chosen at start."""

@@ -37,7 +37,7 @@ def lay_out_ways(context: AppContext) -> Ways:
     with gr.Row():
         decode = gr.Dropdown(
             [(label, path.value) for path, label in DECODE_LABELS.items()],
-            value=DecodePath.REFERENCE.value,
+            value=context.usual_decode().value,
             label="Decode path",
             min_width=110,
         )
