@@ -31,6 +31,10 @@ class Precision(StrEnum):
         return plain.get(self.value, torch.bfloat16)
 
 
+NUMERICS_ONLY = (Precision.Q8_0, Precision.Q4_0, Precision.Q4_K)
+"""Precisions that are rounded through and computed in bf16."""
+
+
 class DecodePath(StrEnum):
     """How tokens are produced.
 

@@ -7,8 +7,15 @@ import gradio as gr
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Diff, Notices, Status, Tiles
+from moss_demo.ui.present_numbers import (
+    PRECISION_HELP,
+    TENSOR_HEADERS,
+    TENSORS_IDLE,
+    WEIGHT_HEADERS,
+    precision_choices,
+)
 from moss_demo.ui.timeline import Timeline
-from moss_demo.ui.transcribe_layout import PRECISION_CHOICES, waveform_options
+from moss_demo.ui.transcribe_layout import waveform_options
 from moss_demo.ui.ways import Ways, lay_out_ways
 
 PLAYER_ID = "compare-recording"
@@ -36,6 +43,18 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """What lies behind the transcripts: tensors when asked for, and weights in formats."""
+
+    ask: gr.Button
+    stop: gr.Button
+    status: Status
+    tensors: gr.Dataframe
+    lines: Notices
+    weights: gr.Dataframe
+
+
+@dataclass(frozen=True, slots=True)
 class Results:
     """What a visitor sees."""
 
@@ -48,6 +67,7 @@ class Results:
     axis_plot: gr.Plot
     drift_plot: gr.Plot
     figures: gr.Dataframe
+    numbers: Numbers
     downloads: tuple[gr.DownloadButton, gr.DownloadButton, gr.DownloadButton]
 
 
@@ -72,6 +92,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
             first = _lay_out_side(context, "A", "the reference", "fp32")
         with gr.Column(scale=4, min_width=280):
             second = _lay_out_side(context, "B", "the candidate", "bf16")
+    gr.Markdown("  \n".join(PRECISION_HELP), elem_classes="hint")
     with gr.Row():
         start = gr.Button("Compare", variant="primary", elem_id="compare-start", min_width=120)
         stop = gr.Button("Stop", elem_id="compare-stop", interactive=False, min_width=90)
@@ -79,6 +100,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
 
 
 def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -> SideInputs:
+    offered = context.precision_choices()
     gr.Markdown(f"**{letter}, {role}**")
     with gr.Row():
         checkpoint = gr.Dropdown(
@@ -88,7 +110,10 @@ def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -
             min_width=130,
         )
         precision_box = gr.Dropdown(
-            PRECISION_CHOICES, value=precision, label="Precision", min_width=110
+            precision_choices(offered),
+            value=precision if precision in offered else "auto",
+            label="Precision",
+            min_width=110,
         )
     ways = lay_out_ways(context)
     saved = gr.File(
@@ -119,13 +144,9 @@ def lay_out_results() -> Results:
             axis_plot = gr.Plot(show_label=False, elem_id="axis-plot")
             drift_plot = gr.Plot(show_label=False, elem_id="drift-plot")
         with gr.Tab("Figures"):
-            figures = gr.Dataframe(
-                headers=["", "A", "B", "B / A"],
-                datatype=["str", "str", "str", "str"],
-                interactive=False,
-                show_label=False,
-                elem_id="compare-figures",
-            )
+            figures = _table(["", "A", "B", "B / A"], "compare-figures")
+        with gr.Tab("Numbers"):
+            numbers = _lay_out_numbers()
         with gr.Tab("Downloads"), gr.Row():
             downloads = (
                 gr.DownloadButton("Verdict as JSON", size="sm", interactive=False),
@@ -142,5 +163,27 @@ def lay_out_results() -> Results:
         axis_plot,
         drift_plot,
         figures,
+        numbers,
         downloads,
+    )
+
+
+def _lay_out_numbers() -> Numbers:
+    with gr.Row():
+        ask = gr.Button("Compare number by number", interactive=False, elem_id="tensors-start")
+        stop = gr.Button("Stop", interactive=False, elem_id="tensors-stop", min_width=90)
+    status = Status(TENSORS_IDLE, elem_id="tensors-status")
+    tensors = _table(TENSOR_HEADERS, "tensors")
+    lines = Notices(elem_id="weight-lines", visible=False)
+    weights = _table(WEIGHT_HEADERS, "weights")
+    return Numbers(ask, stop, status, tensors, lines, weights)
+
+
+def _table(headers: list[str], elem_id: str) -> gr.Dataframe:
+    return gr.Dataframe(
+        headers=headers,
+        datatype=["str"] * len(headers),
+        interactive=False,
+        show_label=False,
+        elem_id=elem_id,
     )

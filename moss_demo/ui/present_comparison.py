@@ -116,17 +116,18 @@ def diff_rows(verdict: ParityVerdict, sides: tuple[SideState, SideState]) -> lis
 
 def figure_rows(sides: tuple[SideState, SideState]) -> list[list[str]]:
     """Return the figures of both runs with the ratio B to A; saved sides have none."""
-    table: list[tuple[str, Callable[[Run], float | None], str]] = [
-        ("Run, s", lambda run: run.finished.at if run.finished else None, ".2f"),
-        ("RTF", lambda run: run.rtf, ".3f"),
-        ("Time to first token, s", lambda run: run.first_token_at, ".2f"),
-        ("Tokens", lambda run: float(len(run.token_ids)), ",.0f"),
-        ("Tokens/s", lambda run: run.tokens_per_s, ".1f"),
-        ("Peak memory, MiB", _peak_mib, ",.0f"),
+    table: list[tuple[str, Callable[[SideState], float | None], str]] = [
+        ("Run, s", lambda side: side.run.finished.at if side.run.finished else None, ".2f"),
+        ("RTF", lambda side: side.run.rtf, ".3f"),
+        ("Time to first token, s", lambda side: side.run.first_token_at, ".2f"),
+        ("Tokens", lambda side: float(len(side.run.token_ids)), ",.0f"),
+        ("Tokens/s", lambda side: side.run.tokens_per_s, ".1f"),
+        ("Peak memory, MiB", lambda side: _peak_mib(side.run), ",.0f"),
+        ("Weights, MiB", _weights_mib, ",.1f"),
     ]
     rows = []
     for label, read, form in table:
-        a, b = (read(side.run) if side.is_measured else None for side in sides)
+        a, b = (read(side) if side.is_measured else None for side in sides)
         ratio = f"{b / a:.2f}" if a and b is not None else NOT_AVAILABLE
         shown = [NOT_AVAILABLE if value is None else format(value, form) for value in (a, b)]
         rows.append([label, *shown, ratio])
@@ -136,6 +137,10 @@ def figure_rows(sides: tuple[SideState, SideState]) -> list[list[str]]:
 def _peak_mib(run: Run) -> float | None:
     peak_bytes = run.finished.peak_memory_bytes if run.finished else None
     return None if peak_bytes is None else peak_bytes / 2**20
+
+
+def _weights_mib(side: SideState) -> float | None:
+    return None if side.engine is None else side.engine.weight_bytes / 2**20
 
 
 def _begins_line(token: AlignedToken, owners: tuple[int | None, int | None] | None) -> bool:

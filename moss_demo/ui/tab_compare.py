@@ -14,19 +14,21 @@ from moss_demo.engine.audio_files import read_audio
 from moss_demo.errors import MossDemoError
 from moss_demo.scoring.report import verdict_dict
 from moss_demo.scoring.verdict import ParityVerdict
-from moss_demo.ui import present, present_comparison
+from moss_demo.ui import present, present_comparison, present_numbers
 from moss_demo.ui.compare_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
 from moss_demo.ui.context import AppContext
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
+from moss_demo.ui.present_numbers import tensor_table
+from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
 
 def build(context: AppContext) -> None:
     """Lay the tab out inside the current `gr.Blocks` and wire it."""
-    number = gr.State(0)
+    number, question = gr.State(0), gr.State(None)
     inputs = lay_out_inputs(context)
     results = lay_out_results()
     for sample, button in inputs.samples:
@@ -43,10 +45,14 @@ def build(context: AppContext) -> None:
         yield {number: count} | _cleared(results)
         try:
             choices = _choices(context, inputs, values)
-            open_request = partial(_request, context, values[inputs.player])
+            recording = values[inputs.player]
+            open_request = partial(_request, context, recording)
+            state = Comparison((), "")
             with closing(compare(choices, open_request, context.pool)) as states:
                 for state in states:
                     yield _shown(results, state, count)
+            asked = question_of(choices, state, recording)
+            yield {question: asked, results.numbers.ask: gr.Button(interactive=asked is not None)}
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error))}
             raise gr.Error(str(error), print_exception=False) from error
@@ -64,6 +70,12 @@ def build(context: AppContext) -> None:
         results.drift_plot,
         results.figures,
         *results.downloads,
+        question,
+        results.numbers.ask,
+        results.numbers.status,
+        results.numbers.tensors,
+        results.numbers.lines,
+        results.numbers.weights,
     ]
     asked = {number, inputs.player}
     for side in inputs.sides:
@@ -73,8 +85,36 @@ def build(context: AppContext) -> None:
     job = begun.then(run, asked, outputs, **HELPER, **ON_DEVICE)
     job.then(end, None, buttons, queue=False, **HELPER)
     job.failure(end, None, buttons, queue=False, **HELPER)
+    _wire_numbers(context, results, question)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
         lambda: present.COMPARE_STOPPED, None, results.status, **HELPER
+    )
+
+
+def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> None:
+    """Wire the comparison number by number, which runs both engines once more."""
+    numbers = results.numbers
+    buttons = [numbers.ask, numbers.stop]
+
+    def run(asked: TensorQuestion) -> Iterator[Updates]:
+        try:
+            with closing(answer(asked, context.pool, context.settings.max_duration_s)) as lines:
+                for line, stages in lines:
+                    rows = {} if stages is None else {numbers.tensors: tensor_table(stages)}
+                    yield {numbers.status: line} | rows
+        except MossDemoError as error:
+            yield {numbers.status: present.failed_line(str(error))}
+            raise gr.Error(str(error), print_exception=False) from error
+
+    begun = numbers.ask.click(
+        lambda: started(numbers.ask, numbers.stop), None, buttons, queue=False, **HELPER
+    )
+    outputs = [numbers.status, numbers.tensors]
+    job = begun.then(run, question, outputs, **HELPER, **ON_DEVICE)
+    for outcome in (job.then, job.failure):
+        outcome(lambda: ended(numbers.ask, numbers.stop), None, buttons, queue=False, **HELPER)
+    numbers.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
+        lambda: present_numbers.TENSORS_IDLE, None, numbers.status, **HELPER
     )
 
 
@@ -108,6 +148,11 @@ def _cleared(results: Results) -> Updates:
         results.axis_plot: None,
         results.drift_plot: None,
         results.figures: [],
+        results.numbers.ask: gr.Button(interactive=False),
+        results.numbers.status: present_numbers.TENSORS_IDLE,
+        results.numbers.tensors: [],
+        results.numbers.lines: gr.HTML(value=[], visible=False),
+        results.numbers.weights: [],
     } | {button: gr.DownloadButton(interactive=False) for button in results.downloads}
 
 
@@ -138,6 +183,8 @@ def _judged(
         results.axis_plot: axis_figure([side.transcript for side in sides], duration_s),
         results.drift_plot: drift_figure(verdict.drift),
         results.figures: present_comparison.figure_rows(sides),
+        results.numbers.lines: gr.HTML(value=present_numbers.weight_lines(sides), visible=True),
+        results.numbers.weights: present_numbers.weight_table(sides),
     } | {
         button: gr.DownloadButton(value=path, interactive=True)
         for button, path in zip(results.downloads, files, strict=True)

@@ -6,10 +6,10 @@ import gradio as gr
 
 from moss_demo.domain.exports import ExportFormat
 from moss_demo.domain.prompts import PromptPreset
-from moss_demo.engine.config import Precision
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Notices, Status, Tiles
+from moss_demo.ui.present_numbers import precision_choices
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_ways
 
@@ -22,7 +22,6 @@ PROMPT_CHOICES = [
     ("Speaker labels only", PromptPreset.SPEAKERS.value),
     ("Custom", CUSTOM_PROMPT),
 ]
-PRECISION_CHOICES = [("Default", "auto"), *((p.value, p.value) for p in Precision)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,12 @@ def lay_out_inputs(context: AppContext) -> Inputs:
             label="Checkpoint",
             min_width=150,
         )
-        precision = gr.Dropdown(PRECISION_CHOICES, value="auto", label="Precision", min_width=110)
+        precision = gr.Dropdown(
+            precision_choices(context.precision_choices()),
+            value="auto",
+            label="Precision",
+            min_width=110,
+        )
     notice = gr.Markdown(
         present.checkpoint_notice(context.default_checkpoint()), elem_classes="notice"
     )

@@ -24,8 +24,6 @@ from moss_demo.engine.weights.report import (
     row_blocks,
 )
 
-BLOCK_TYPES = (Precision.Q8_0, Precision.Q4_0, Precision.Q4_K)
-
 
 @torch.no_grad()
 def round_through(
@@ -35,7 +33,7 @@ def round_through(
 
     Args:
         model: changed in place.
-        precision: one of `BLOCK_TYPES`.
+        precision: one of `NUMERICS_ONLY`.
         device: where Q4_K's search runs.
 
     Raises:

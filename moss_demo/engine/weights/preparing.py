@@ -9,10 +9,10 @@ from pathlib import Path
 import torch
 
 from moss_demo.engine.checkpoints import Checkpoint
-from moss_demo.engine.config import EngineConfig, Precision
+from moss_demo.engine.config import NUMERICS_ONLY, EngineConfig, Precision
 from moss_demo.engine.loading import Loaded, load
 from moss_demo.engine.weights.adapter import merge_adapter, read_adapter
-from moss_demo.engine.weights.block_formats import BLOCK_TYPES, round_through
+from moss_demo.engine.weights.block_formats import round_through
 from moss_demo.engine.weights.int8 import quantize_to_int8
 
 
@@ -26,7 +26,7 @@ def prepare(checkpoint: Checkpoint, config: EngineConfig) -> Loaded:
         torch.OutOfMemoryError: it does not fit the device.
     """
     adapter = None if config.adapter is None else read_adapter(Path(config.adapter))
-    is_quantized = config.precision is Precision.INT8 or config.precision in BLOCK_TYPES
+    is_quantized = config.precision is Precision.INT8 or config.precision in NUMERICS_ONLY
     loaded = load(checkpoint, config.precision.dtype, "cpu" if is_quantized else config.device)
     if adapter is not None:
         merge_adapter(loaded.model, adapter)
