@@ -19,6 +19,7 @@ from moss_demo.domain.parser import parse
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.context import AppContext, build_context, list_samples
+from moss_demo.ui.tensor_question import DONE
 
 pytestmark = pytest.mark.browser
 
@@ -319,7 +320,7 @@ def test_the_page_fits_its_window(opened: Page, scheme: str, size: tuple[int, in
 
 
 def test_two_precisions_are_compared_on_one_recording(opened: Page) -> None:
-    """Both sides stream in, then the verdict, the words, one axis and the figures."""
+    """Both sides stream in, then verdict, words and figures, and when asked the numbers."""
     opened.get_by_role("tab", name="Compare").click()
     opened.get_by_role("button", name=SHORTEST.label).last.click()
     expect(opened.locator("#compare-recording #waveform")).to_be_visible()
@@ -334,6 +335,11 @@ def test_two_precisions_are_compared_on_one_recording(opened: Page) -> None:
     expect(opened.locator("#diff li").first).to_be_visible()
     opened.get_by_role("tab", name="Figures").last.click()
     expect(opened.locator("#compare-figures")).to_contain_text("RTF")
+    opened.get_by_role("tab", name="Numbers").click()
+    opened.locator("#tensors-start").click()
+    expect(opened.locator("#tensors-status")).to_have_text(DONE, timeout=RUN_MS)
+    expect(opened.locator("#tensors")).to_contain_text("teacher-forced logits")
+    expect(opened.locator("#weight-lines")).to_contain_text("Neither side")
 
 
 def test_the_system_tab_says_what_runs_here(opened: Page) -> None:

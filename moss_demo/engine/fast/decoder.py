@@ -13,6 +13,7 @@ from torch.nn.attention.bias import causal_lower_right
 from moss_demo.engine.fast.cache import KvCache
 from moss_demo.engine.fast.ops import Ops
 from moss_demo.engine.fast.weights import DecoderWeights
+from moss_demo.engine.weights.int8 import is_int8
 
 BLOCK_TOKENS = 1_024
 """Prompt positions a pass: activations stay bounded whatever the length of the recording, and no
@@ -80,9 +81,7 @@ class Decoder:
 
     def _logits(self, hidden: Tensor) -> Tensor:
         head = self.weights.head
-        if len(head) == 1:
-            return functional.linear(hidden, head[0])
-        return torch.cat([self.ops.linear(hidden, rows) for rows in head], dim=-1)
+        return self.ops.linear(hidden, head) if is_int8(head) else functional.linear(hidden, head)
 
     def _prefill_block(self, block: Tensor, start: int, cache: KvCache) -> Tensor:
         stop = start + block.shape[1]

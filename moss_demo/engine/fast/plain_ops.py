@@ -4,6 +4,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from moss_demo.engine.weights.int8 import multiply
+
 
 class PlainOps:
     """`ops.Ops` with nothing but torch; sums and rotations in fp32 as in the reference path."""
@@ -62,14 +64,14 @@ class PlainOps:
 
     def linear(self, values: Tensor, matrix: Tensor) -> Tensor:
         """Return values @ matrix.T."""
-        return functional.linear(values, matrix)
+        return multiply(values, matrix)
 
     def norm_linear(
         self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, matrix: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return hidden + delta, and `linear` of its RMS norm."""
         total, normed = self.add_norm(hidden, delta, weight, eps)
-        return total, functional.linear(normed, matrix)
+        return total, multiply(normed, matrix)
 
     def norm_swiglu(
         self, hidden: Tensor, delta: Tensor, weight: Tensor, eps: float, gate_up: Tensor

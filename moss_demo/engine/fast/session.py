@@ -27,7 +27,7 @@ class Session:
         self.cache = KvCache(weights, batch, bucket(positions))
         self.tokens = torch.zeros(batch, 1, dtype=torch.long, device=device)
         self._positions = torch.zeros_like(self.tokens)
-        self.logits = weights.norm.new_empty(batch, sum(rows.shape[0] for rows in weights.head))
+        self.logits = weights.norm.new_empty(batch, weights.head.shape[0])
 
     def fits(self, batch: int, positions: int) -> bool:
         """Tell whether a batch can begin here without other memory."""

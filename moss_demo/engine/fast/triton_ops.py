@@ -8,10 +8,9 @@ from typing import Any
 import torch
 import triton
 from torch import Tensor
-from torch.nn import functional
 
 from moss_demo.engine.fast import attention_kernels, product_kernels
-from moss_demo.engine.weights.int8 import matrix_parts
+from moss_demo.engine.weights.int8 import matrix_parts, multiply
 
 BLOCK_BYTES = 16_384
 """Keys that a program reads at once: 64 of the published width in bf16, half as many in fp32, so
@@ -152,7 +151,7 @@ class TritonOps:
         """Return values @ matrix.T."""
         outputs, inputs = matrix.shape
         if values.numel() > inputs:
-            return functional.linear(values, matrix)
+            return multiply(values, matrix)
         out = values.new_empty(*values.shape[:-1], outputs)
         rows, block = _tile(outputs, inputs)
         product_kernels.matvec[(triton.cdiv(outputs, rows),)](
@@ -174,7 +173,7 @@ class TritonOps:
         """Return hidden + delta, and `linear` of its RMS norm."""
         if hidden.numel() > matrix.shape[1]:
             total, normed = self.add_norm(hidden, delta, weight, eps)
-            return total, functional.linear(normed, matrix)
+            return total, multiply(normed, matrix)
         operands = (hidden, delta, weight, *matrix_parts(matrix))
         return self._norm_product(product_kernels.norm_matvec, operands, eps, matrix.shape[0])
 

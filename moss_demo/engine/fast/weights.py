@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from transformers import MossTranscribeDiarizeForConditionalGeneration
 
-from moss_demo.engine.weights.int8 import head_blocks, is_int8, join_int8
+from moss_demo.engine.weights.int8 import head_matrix, is_int8, join_int8
 from moss_demo.errors import CheckpointError
 
 
@@ -55,7 +55,7 @@ class DecoderWeights:
         embed: returns the embeddings of token ids.
         layers: from the first to the last.
         norm: weight of the last RMS norm.
-        head: (vocabulary, hidden), in one matrix or in several of its rows.
+        head: (vocabulary, hidden).
         rotation: inverse frequencies of the rotary embedding, fp32, (head_dim / 2,).
     """
 
@@ -63,7 +63,7 @@ class DecoderWeights:
     embed: nn.Module
     layers: tuple[LayerWeights, ...]
     norm: Tensor
-    head: tuple[Tensor, ...]
+    head: Tensor
     rotation: Tensor
 
 
@@ -87,7 +87,7 @@ def join_weights(model: MossTranscribeDiarizeForConditionalGeneration) -> Decode
         embed=decoder.embed_tokens,
         layers=tuple(_layer(layer) for layer in decoder.layers),
         norm=decoder.norm.weight.detach(),
-        head=head_blocks(model.lm_head),
+        head=head_matrix(model.lm_head),
         rotation=decoder.rotary_emb.inv_freq.float(),
     )
 

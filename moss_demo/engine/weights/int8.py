@@ -23,8 +23,8 @@ from moss_demo.engine.weights.report import (
     stored_bytes,
 )
 
-HEAD_ROWS = 16_384
-"""Rows of the table that a product widens at once: 32 MB at the published size."""
+WIDENED_ROWS = 16_384
+"""Rows of a matrix that a product widens at once: 32 MB of the published table."""
 
 
 class Int8Table(nn.Module):
@@ -52,16 +52,7 @@ class Int8Table(nn.Module):
 
     def project(self, hidden: Tensor) -> Tensor:
         """Return the logits of hidden states (…, hidden), shape (…, vocabulary)."""
-        return torch.cat(
-            [
-                functional.linear(hidden, weight.to(hidden.dtype))
-                * scale.flatten().to(hidden.dtype)
-                for weight, scale in zip(
-                    self.weight.split(HEAD_ROWS), self.scale.split(HEAD_ROWS), strict=True
-                )
-            ],
-            dim=-1,
-        )
+        return _widened_product(hidden, self.weight, self.scale)
 
 
 class Int8Head(nn.Module):
@@ -119,14 +110,31 @@ def join_int8(linears: Sequence[nn.Linear]) -> Tensor:
     return _as_matrix(qdata, scale, dtype)
 
 
-def head_blocks(head: nn.Module) -> tuple[Tensor, ...]:
-    """Return the matrix of a head: in one piece, or in pieces small enough to be widened."""
+def head_matrix(head: nn.Module) -> Tensor:
+    """Return the matrix of a model's head, in 8 bits or not."""
     if not isinstance(head, Int8Head):
-        whole: Tensor = head.get_parameter("weight").detach()
-        return (whole,)
+        return head.get_parameter("weight").detach()
     table = head.table
-    pieces = zip(table.weight.detach().split(HEAD_ROWS), table.scale.split(HEAD_ROWS), strict=True)
-    return tuple(_as_matrix(*piece, table.dtype) for piece in pieces)
+    return _as_matrix(table.weight.detach(), table.scale, table.dtype)
+
+
+def multiply(values: Tensor, matrix: Tensor) -> Tensor:
+    """Return values @ matrix.T; a matrix in 8 bits is widened some rows at a time."""
+    weight, scale = matrix_parts(matrix)
+    return (
+        functional.linear(values, weight)
+        if scale is None
+        else (_widened_product(values, weight, scale))
+    )
+
+
+def _widened_product(values: Tensor, weight: Tensor, scale: Tensor) -> Tensor:
+    pieces = zip(weight.split(WIDENED_ROWS), scale.split(WIDENED_ROWS), strict=True)
+    products = [
+        functional.linear(values, rows.to(values.dtype)) * factors.flatten().to(values.dtype)
+        for rows, factors in pieces
+    ]
+    return products[0] if len(products) == 1 else torch.cat(products, dim=-1)
 
 
 def _as_matrix(qdata: Tensor, scale: Tensor, dtype: torch.dtype) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 from transformers import MossTranscribeDiarizeForConditionalGeneration
 
 from moss_demo.engine.fast.weights import join_weights
-from moss_demo.engine.weights.int8 import HEAD_ROWS, quantize_to_int8
+from moss_demo.engine.weights.int8 import WIDENED_ROWS, multiply, quantize_to_int8
 from moss_demo.engine.weights.matrices import TABLE, decoder_linears
 from moss_demo.engine.weights.report import QuantizationReport, weight_bytes
 
@@ -82,7 +82,7 @@ def test_lookups_and_logits_come_from_one_table(
     """Embeddings are rows of the table; the head multiplies by the same rows, block by block."""
     model, _ = quantized
     table = _int8_rows(before.get_submodule(TABLE).weight)
-    assert table.shape[0] > HEAD_ROWS
+    assert table.shape[0] > WIDENED_ROWS
     rows = model.get_input_embeddings()(IDS)
     torch.testing.assert_close(rows.float(), table[IDS], rtol=2e-2, atol=1e-3)
     hidden = torch.randn(1, 2, 96, dtype=torch.bfloat16)
@@ -117,6 +117,7 @@ def test_the_fast_path_joins_the_matrices_and_holds_nothing_twice(
     assert attention.v_proj.weight.qdata.untyped_storage().data_ptr() == (
         joined.qdata.untyped_storage().data_ptr()
     )
-    assert [rows.shape[0] for rows in weights.head] == [HEAD_ROWS, 16_500 - HEAD_ROWS]
-    assert weights.head[0].qdata.data_ptr() == model.lm_head.table.weight.data_ptr()
+    assert weights.head.qdata.data_ptr() == model.lm_head.table.weight.data_ptr()
+    with torch.inference_mode():
+        torch.testing.assert_close(multiply(hidden, weights.head), model.lm_head(hidden))
     assert weight_bytes(model) <= held
