@@ -8,7 +8,6 @@ from moss_demo.ui import present
 from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Diff, Notices, Status, Tiles
 from moss_demo.ui.present_numbers import (
-    PRECISION_HELP,
     TENSOR_HEADERS,
     TENSORS_IDLE,
     WEIGHT_HEADERS,
@@ -16,7 +15,7 @@ from moss_demo.ui.present_numbers import (
 )
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.transcribe_layout import waveform_options
-from moss_demo.ui.ways import Ways, lay_out_ways
+from moss_demo.ui.ways import Ways, explain_ways, lay_out_ways
 
 PLAYER_ID = "compare-recording"
 
@@ -92,7 +91,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
             first = _lay_out_side(context, "A", "the reference", "fp32")
         with gr.Column(scale=4, min_width=280):
             second = _lay_out_side(context, "B", "the candidate", "bf16")
-    gr.Markdown("  \n".join(PRECISION_HELP), elem_classes="hint")
+    explain_ways(context)
     with gr.Row():
         start = gr.Button("Compare", variant="primary", elem_id="compare-start", min_width=120)
         stop = gr.Button("Stop", elem_id="compare-stop", interactive=False, min_width=90)

@@ -34,8 +34,8 @@ TENSORS_IDLE = (
 )
 PRECISION_HELP = (
     "fp32, bf16 and fp16 change memory and speed here.",
-    "int8 halves the memory of the decoder's weights; it is slower on a CPU, and as fast as bf16 on "
-    "a GPU with the fast decode path.",
+    "int8 halves the memory of the decoder's weights; it is slower on a CPU, and as fast as bf16 "
+    "on a GPU with the fast decode path.",
     "q8_0, q4_0 and q4_k change numbers only: weights are rounded through the GGUF type and "
     "computed in bf16, at the memory and the speed of bf16.",
 )

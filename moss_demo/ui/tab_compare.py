@@ -47,12 +47,14 @@ def build(context: AppContext) -> None:
             choices = _choices(context, inputs, values)
             recording = values[inputs.player]
             open_request = partial(_request, context, recording)
-            state = Comparison((), "")
             with closing(compare(choices, open_request, context.pool)) as states:
                 for state in states:
-                    yield _shown(results, state, count)
-            asked = question_of(choices, state, recording)
-            yield {question: asked, results.numbers.ask: gr.Button(interactive=asked is not None)}
+                    asked = question_of(choices, state, recording)
+                    ask = gr.Button(interactive=asked is not None)
+                    yield _shown(results, state, count) | {
+                        question: asked,
+                        results.numbers.ask: ask,
+                    }
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error))}
             raise gr.Error(str(error), print_exception=False) from error

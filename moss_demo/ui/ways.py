@@ -7,6 +7,7 @@ import gradio as gr
 
 from moss_demo.engine.config import REJECTED_MODE, DecodePath, EncoderCompile
 from moss_demo.ui.context import AppContext
+from moss_demo.ui.present_numbers import PRECISION_HELP
 
 DECODE_LABELS = {DecodePath.REFERENCE: "Reference", DecodePath.FAST: "Fast"}
 ENCODER_LABELS = {
@@ -15,6 +16,7 @@ ENCODER_LABELS = {
     EncoderCompile.DEFAULT: "Compiled, default",
 }
 HELP = (
+    *PRECISION_HELP,
     "Fast is this project's own decode loop: the tokens of the reference in fp32, greedy only.",
     "Compiling the encoder pays on long recordings; it is done once for each batch size, before "
     "the run.",
