@@ -4,7 +4,7 @@
 
 const holder = element.querySelector(".tables");
 const RECORDING = "Recording";
-const FIGURE = /^([-+]?[\d,.]+(e[-+]?\d+)?(×|%| \(\d+%\))?|\d+\/\d+|n\/a|)$/;
+const FIGURE = /^([-+]?[\d,.]+(e[-+]?\d+)?(×|%| \(\d+%\)|–[\d,.]+)?|\d+\/\d+|n\/a|)$/;
 
 function cellOf(tag, text, isFigure) {
   const cell = document.createElement(tag);

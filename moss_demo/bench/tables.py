@@ -115,6 +115,7 @@ def _encoder(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("Mean ms", lambda case: _of(case, lambda s: s.mean)),
         ("p50 ms", lambda case: _of(case, lambda s: s.median)),
         ("p95 ms", lambda case: _of(case, lambda s: s.p95)),
+        ("Range ms", _range),
         ("Speedup", lambda case: speedup_text(speedup_of(report, case))),
         ("First call s", lambda case: number(case.figures.get("first_call_s"))),
         ("Drift, relative", lambda case: number(case.figures.get("drift_relative"), 2)),
@@ -140,6 +141,7 @@ def _requests(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("Mean s", lambda case: _of(case, lambda s: s.mean)),
         ("p50 s", lambda case: _of(case, lambda s: s.median)),
         ("p95 s", lambda case: _of(case, lambda s: s.p95)),
+        ("Range s", _range),
         ("Wall s", lambda case: number(sum(primary(case)))),
         ("RTF", lambda case: number(rtf(case))),
         ("First token ms", lambda case: number(_ms(case, Quantity.FIRST_TOKEN_S))),
@@ -175,6 +177,7 @@ def _precision(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("Precision", lambda case: case.variant.precision),
         ("n", lambda case: f"{len(primary(case))}"),
         ("Warm median s", lambda case: _of(case, lambda s: s.median)),
+        ("Range s", _range),
         ("RTF", lambda case: number(rtf(case))),
         ("Tokens", lambda case: _tokens(case)),
         ("ms/token", lambda case: number(typical(case, Quantity.TOKEN_MS))),
@@ -240,6 +243,13 @@ def _table(
 def _of(case: Case, read: Callable[[Summary], float | None]) -> str:
     summary = summarize(primary(case))
     return NOT_AVAILABLE if summary is None else number(read(summary))
+
+
+def _range(case: Case) -> str:
+    summary = summarize(primary(case))
+    if summary is None:
+        return NOT_AVAILABLE
+    return f"{number(summary.lowest)}–{number(summary.highest)}"
 
 
 def _ms(case: Case, quantity: Quantity) -> float | None:

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Never
+from typing import Any
 
 from tqdm import tqdm
 
@@ -121,7 +121,7 @@ def _follow(report: Report, events: Iterator[Event]) -> Report:
     return report
 
 
-def _show(bar: "tqdm[Never]", event: Progress) -> None:
+def _show(bar: Any, event: Progress) -> None:
     left = "" if event.left_s is None else f"about {event.left_s:.0f} s left"
     bar.set_description_str(event.doing, refresh=False)
     bar.set_postfix_str(left, refresh=False)

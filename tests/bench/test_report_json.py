@@ -10,7 +10,10 @@ from moss_demo.bench.report_json import read_report, report_dict, report_json
 from moss_demo.bench.tables import tables
 from moss_demo.errors import ReportError
 
-GOLDEN = sorted((Path(__file__).parents[1] / "data" / "reports").glob("*.json"))
+FOLDERS = ("tests/data/reports", "assets/reports")
+GOLDEN = sorted(
+    path for folder in FOLDERS for path in (Path(__file__).parents[2] / folder).glob("*.json")
+)
 
 
 def test_a_report_survives_the_way_to_disk_and_back(report: Report) -> None:
