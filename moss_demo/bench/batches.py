@@ -43,7 +43,7 @@ class BatchSweep:
         if fast != plain:
             visits.append((plain, 1))
         visits += [(fast, size) for size in sizes]
-        visits += [] if self.order.quick else [(fast, size) for size in reversed(sizes)]
+        visits += [] if self.order.quick else visits[::-1]
         return [
             Part(
                 Plan.BATCH,

@@ -29,7 +29,8 @@ def speedup_of(report: Report, case: Case) -> Speedup | None:
     if baseline is None or not values:
         return None
     unit_s = 1e-3 if PRIMARY[case.plan] is Quantity.CALL_MS else 1.0
-    return speedup(primary(baseline), values, seconds=unit_s * median(values))
+    slower_s = unit_s * max(median(values), median(primary(baseline)))
+    return speedup(primary(baseline), values, seconds=slower_s)
 
 
 def rtf(case: Case) -> float | None:

@@ -24,8 +24,17 @@ def gpu_uuid(device: str) -> str | None:
     return None if device == "cpu" else str(torch.cuda.get_device_properties(device).uuid)
 
 
-def describe_environment(info: EngineInfo, gpu: Gpu | None, effort: str) -> Environment:
-    """Collect what a report must say of its origin."""
+def describe_environment(
+    info: EngineInfo, precision: str, effort: str, gpu: Gpu | None
+) -> Environment:
+    """Collect what a report must say of its origin.
+
+    Args:
+        info: the first engine.
+        precision: what was asked for; a plan may begin with another one.
+        effort: how often things are done, in words.
+        gpu: what the driver says.
+    """
     return Environment(
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         device=info.device,
@@ -40,7 +49,7 @@ def describe_environment(info: EngineInfo, gpu: Gpu | None, effort: str) -> Envi
         checkpoint=info.checkpoint,
         revision=info.revision,
         parameters=info.parameters,
-        precision=info.precision,
+        precision=precision,
         code=_code(),
         effort=effort,
         before=None if gpu is None else gpu.state(),

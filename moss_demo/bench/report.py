@@ -179,7 +179,7 @@ class Environment:
     parameters: int
     precision: str
     code: str
-    effort: str
+    effort: str = ""
     before: GpuState | None = None
 
 

@@ -110,7 +110,7 @@ def speedup(
     Args:
         baseline: times of what is compared with; surplus values of the longer side are left out.
         variant: times of what is judged, in the same unit.
-        seconds: about how long one of them takes, which decides how many pairs a claim needs.
+        seconds: about how long the slower one takes, which decides how many pairs a claim needs.
 
     Returns:
         The ratio with its interval, or None when there is no pair of positive times.

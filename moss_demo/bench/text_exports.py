@@ -97,7 +97,7 @@ def _origin_rows(found: Environment) -> tuple[tuple[str, str], ...]:
         ("Checkpoint", f"{found.checkpoint}, {found.revision}, {found.parameters / 1e6:,.1f} M"),
         ("Precision", found.precision),
         ("Code", found.code),
-        ("Effort", found.effort),
+        ("Effort", found.effort or NOT_AVAILABLE),
     )
 
 

@@ -108,8 +108,9 @@ class Workbench:
         with self._pool.borrow(config, self._tell, self.is_stopped) as engine:
             if not self._begun:
                 self._begun = True
-                effort = self.effort.describe()
-                self.emit(Begun(describe_environment(engine.info, self.gpu, effort)))
+                precision, effort = self.order.config.precision, self.effort.describe()
+                found = describe_environment(engine.info, precision, effort, self.gpu)
+                self.emit(Begun(found))
             yield engine
 
     def _tell(self, event: Preparing) -> None:
