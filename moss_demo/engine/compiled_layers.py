@@ -6,8 +6,10 @@ fused kernels. A small batch waits for the host instead, which calls one functio
 """
 
 import copy
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+import importlib
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -20,6 +22,9 @@ from moss_demo.engine.config import EncoderCompile
 AS_ONE_UP_TO = 2
 """Chunks of a batch up to which all layers are compiled as one. On an H200 one chunk waits for the
 host: compiled layer by layer it took 10.7 ms, eager 9.0."""
+
+AUTOTUNING = "torch._inductor.select_algorithm"
+"""Module and logger of torch that tries kernels."""
 
 SHAPES_A_PROCESS = 64
 """Compiled shapes that torch may keep for one function: batch sizes by modes by precisions."""
@@ -67,12 +72,24 @@ def with_compiled_layers(model: nn.Module, mode: EncoderCompile, *, as_one: bool
     return _with_child(model, "audio_tower", tower)
 
 
-def compile_limits() -> AbstractContextManager[None]:
-    """Let torch keep every batch size of every mode; it gives up after eight by default."""
-    limits: AbstractContextManager[None] = torch._dynamo.config.patch(
-        recompile_limit=SHAPES_A_PROCESS
-    )
-    return limits
+@contextmanager
+def compile_limits() -> Iterator[None]:
+    """Let torch keep every batch size of every mode; it gives up after eight by default.
+
+    Autotuning tries kernels that some cards cannot hold; it goes on without them and would print a
+    traceback for each.
+    """
+    tuning: Any = importlib.import_module(AUTOTUNING)
+    log = logging.getLogger(AUTOTUNING)
+    level, prints = log.level, tuning.PRINT_AUTOTUNE
+    log.setLevel(logging.CRITICAL)
+    tuning.PRINT_AUTOTUNE = False
+    try:
+        with torch._dynamo.config.patch(recompile_limit=SHAPES_A_PROCESS):
+            yield
+    finally:
+        tuning.PRINT_AUTOTUNE = prints
+        log.setLevel(level)
 
 
 def explain_failure(error: BaseException) -> str:
