@@ -203,5 +203,6 @@ def _files(verdict: ParityVerdict, sides: tuple[SideState, SideState]) -> list[s
             name=name,
             duration_s=side.run.duration_s,
             run=side.run if side.is_measured else None,
+            figures={} if side.engine is None else side.engine.record(),
         )
     return [write_text(name, text) for name, text in texts.items()]

@@ -1,5 +1,6 @@
 """Weights in 8 bits on a CUDA device: same words, finite numbers, less memory."""
 
+import gc
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -38,6 +39,7 @@ def _run(config: EngineConfig, request: Request) -> Run:
 @pytest.fixture(autouse=True)
 def _empty_device() -> Iterator[None]:
     yield
+    gc.collect()
     memory.release(CUDA)
 
 
@@ -75,5 +77,6 @@ def test_int8_takes_far_less_memory_than_bf16(decode: DecodePath) -> None:
         assert run.finished is not None
         assert run.finished.peak_memory_bytes is not None
         peaks.append(run.finished.peak_memory_bytes)
+        gc.collect()
         memory.release(CUDA)
     assert peaks[1] <= peaks[0] - LEAST_SAVING_BYTES
