@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from transformers import Qwen2Tokenizer
 
 from moss_demo.domain.events import Finished
 from moss_demo.domain.prompts import PROMPT_TEXTS, PromptPreset
@@ -12,6 +13,7 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import TINY_DIR, Layout, find_checkpoint
 from moss_demo.engine.config import EngineConfig, Precision
+from moss_demo.engine.gguf_file.names import native_name
 from moss_demo.engine.loading import Loaded, load
 from moss_demo.engine.pool import EnginePool
 from moss_demo.engine.prompting import build_prompt_ids
@@ -79,8 +81,6 @@ def test_precisions_and_adapters_work_on_it_as_on_any_checkpoint(tmp_path: Path)
 @pytest.mark.parametrize("table", [LLAMA_CPP, OPENAI_WHISPER, SHORT])
 def test_every_name_of_every_family_is_known(tiny: Loaded, table: dict[str, str]) -> None:
     """No tensor is left over, none is taken for another."""
-    from moss_demo.engine.gguf_file.names import native_name
-
     for name in tiny.model.state_dict():
         assert native_name(renamed(name, table)) == name
 
@@ -95,8 +95,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, tor
 
 
 def _small_metadata(folder: Path) -> dict[str, object]:
-    from transformers import Qwen2Tokenizer
-
     vocabulary = Qwen2Tokenizer.from_pretrained(folder).get_vocab()
     return {
         "clip.audio.attention.head_count": published.HEADS,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,6 @@ import torch
 from safetensors.torch import load_file
 
 from moss_demo.engine.checkpoints import TINY_DIR
-
-Rename = Callable[[str], str]
 
 LLAMA_CPP = {
     r"model\.audio_tower\.conv(\d)": r"a.conv1d.\1",
