@@ -60,7 +60,7 @@ class Effort:
 FULL_ON_GPU = Effort(5, 50, (1, 8), (1, 8, 16, 32, 64, 128), 3, 20, 6, 3, reference_tokens=64)
 FULL_ON_CPU = Effort(1, 5, (1, 2), (1, 4, 8), 1, 10, 5, 3)
 QUICK_ON_GPU = Effort(2, 10, (1,), (1, 8), 1, 5, 3, 1, reference_tokens=64)
-QUICK_ON_CPU = Effort(1, 3, (1,), (1, 2), 1, 2, 1, 1)
+QUICK_ON_CPU = Effort(1, 3, (1,), (1, 2), 1, 1, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,8 @@ def speedup_text(found: Speedup | None) -> str:
     if found is None:
         return BASELINE
     if found.pairs < 2:
-        return f"{found.ratio:.2f}× (one pair)"
-    interval = f"{found.ratio:.2f}× [{found.low:.2f}, {found.high:.2f}]"
+        return f"{number(found.ratio)}× (one pair)"
+    interval = f"{number(found.ratio)}× [{number(found.low)}, {number(found.high)}]"
     claims = {Claim.NO_DIFFERENCE: "no difference shown", Claim.TOO_FEW: f"{found.pairs} pairs"}
     remark = claims.get(found.claim)
     return interval if remark is None else f"{interval} {remark}"

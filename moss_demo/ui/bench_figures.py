@@ -95,7 +95,7 @@ def speedup_figure(report: Report) -> go.Figure | None:
                 f"{gain.pairs} pairs<extra></extra>",
             )
         )
-        label(figure, f"{gain.ratio:.2f}× · {gain.claim.value} · {_short_name(case)}", place)
+        label(figure, f"{number(gain.ratio)}× · {gain.claim.value} · {_short_name(case)}", place)
     published = [row for row in PUBLISHED if row.ratio is not None and row.plan in report.plans]
     for place, row in enumerate(published, start=len(found)):
         figure.add_trace(

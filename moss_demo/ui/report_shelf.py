@@ -32,17 +32,21 @@ class Shelf:
     shipped: Path = SHIPPED
 
     def choices(self, session: Session) -> list[tuple[str, str]]:
-        """List title and key of every report: the session's first, the newest first."""
+        """List title and key of every report.
+
+        The session's come first, then those kept here, the newest first; those that ship follow,
+        the one with the most in it first.
+        """
         own = [
             (f"This session: {report_title(report)}", f"{_SESSION}:{number}")
             for number, report in enumerate(session)
         ]
         kept = [(row.title, f"{_KEPT}:{row.name}") for row in self.history.kept()]
-        shipped = [
-            (f"Reference report: {report_title(self.load(key, session))}", key)
-            for key in (f"{_SHIPPED}:{path.name}" for path in sorted(self.shipped.glob("*.json")))
-        ]
-        return [*reversed(own), *kept, *shipped]
+        keys = [f"{_SHIPPED}:{path.name}" for path in sorted(self.shipped.glob("*.json"))]
+        shipped = [(self.load(key, session), key) for key in keys]
+        shipped.sort(key=lambda row: -len(row[0].cases))
+        references = [(f"Reference report: {report_title(report)}", key) for report, key in shipped]
+        return [*reversed(own), *kept, *references]
 
     def load(self, key: str, session: Session) -> Report:
         """Return the report of a key.

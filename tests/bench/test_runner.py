@@ -58,7 +58,7 @@ def test_requests_are_measured_in_turns(pool: EnginePool, clip: AudioClip) -> No
     assert done == sorted(done)
     slow, fast, eager, compiled = report.cases
     assert (slow.variant.decode, fast.variant.decode) == ("reference", "fast")
-    assert compiled.variant.encoder == EncoderCompile.MAX_AUTOTUNE
+    assert compiled.variant.encoder == EncoderCompile.DEFAULT
     assert (fast.baseline, compiled.baseline) == (slow.name, eager.name)
     assert compiled.figures["compile_s"] > 0
     assert {case.labels.get("tokens") for case in (fast, compiled)} == {"same tokens"}
@@ -104,7 +104,7 @@ def test_encoder_modes_are_compared_with_eager(pool: EnginePool) -> None:
     """Every mode gets the calls it was promised, in the same process over the same input."""
     ticks: list[float] = []
     with pool.borrow(TINY, lambda _: None, lambda: False) as engine:
-        modes = (EncoderCompile.OFF, EncoderCompile.MAX_AUTOTUNE)
+        modes = (EncoderCompile.OFF, EncoderCompile.DEFAULT)
         eager, compiled = measure_encoder(
             engine, modes, 1, warm_ups=1, iterations=2, tick=ticks.append
         )
