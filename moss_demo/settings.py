@@ -45,6 +45,7 @@ class Settings:
             here.
         precisions: number formats that visitors may choose; empty offers all.
         max_duration_s: longest recording that is accepted, in seconds.
+        max_evaluation_s: longest recordings of one evaluation on the page together, in seconds.
         max_file_bytes: largest upload, in bytes.
         max_queue: how many runs may wait behind the one on the device.
         temp_folder: where the files of visitors and programs lie while they are needed.
@@ -64,6 +65,7 @@ class Settings:
     models: tuple[str, ...] = ()
     precisions: tuple[str, ...] = ()
     max_duration_s: float = 90 * 60.0
+    max_evaluation_s: float = 180 * 60.0
     max_file_bytes: int = 1 << 30
     max_queue: int = 32
     temp_folder: Path = field(default_factory=default_temp_folder)
@@ -94,6 +96,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         models=_list(environment, "MOSS_DEMO_MODELS"),
         precisions=_list(environment, "MOSS_DEMO_PRECISIONS"),
         max_duration_s=60 * _number(environment, "MOSS_DEMO_MAX_MINUTES", 90),
+        max_evaluation_s=60 * _number(environment, "MOSS_DEMO_MAX_EVALUATION_MINUTES", 180),
         max_file_bytes=int(_number(environment, "MOSS_DEMO_MAX_UPLOAD_MB", 1024) * (1 << 20)),
         max_queue=int(_number(environment, "MOSS_DEMO_MAX_QUEUE", defaults.max_queue)),
         temp_folder=Path(environment.get("GRADIO_TEMP_DIR") or default_temp_folder()),

@@ -116,6 +116,14 @@ def folder_manifest(names: Iterable[str]) -> Manifest:
     return Manifest(tuple(entries))
 
 
+def is_manifest(head: str) -> bool:
+    """Tell a manifest by its beginning from a reference of the same kind of file."""
+    first = head.removeprefix("\ufeff").lstrip().split("\n", 1)[0]
+    if first.startswith("{"):
+        return '"audio"' in head
+    return "audio" in _cells(first)
+
+
 def names_a_file(reference: str) -> bool:
     """Tell whether a reference looks like the name of a transcript file, not like a transcript."""
     if len(reference) > MAX_NAME_CHARACTERS or "\n" in reference:
@@ -134,6 +142,12 @@ def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
             continue
         named = isinstance(value, dict)
         yield line, value if named else "The row is no JSON object; give it the key audio."
+
+
+def _cells(header: str) -> list[str]:
+    """Return the names of a table's columns."""
+    delimiter = max(_DELIMITERS, key=header.count)
+    return [name.strip().strip('"').lower() for name in header.split(delimiter)]
 
 
 def _table_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:

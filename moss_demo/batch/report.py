@@ -17,7 +17,7 @@ SCHEMA = 1
 SHOWN = 10
 """Clips of a list; the tables have all."""
 
-CLIP_COLUMNS = tuple(dict.fromkeys((*summary.COLUMNS, *takes.COLUMNS, "reason", "cpwer", "der")))
+CLIP_COLUMNS = tuple(dict.fromkeys((*summary.COLUMNS, *takes.COLUMNS, "reason", "rules")))
 TIMING_COLUMNS = ("seconds", "rtf", "batch_rows", "batch_s", "engine")
 
 
@@ -66,6 +66,7 @@ class Report:
     """A finished run.
 
     Attributes:
+        rules: what counted as the same word.
         summaries: of all clips, then by language and group.
         worst: clips with the highest word error rate, the worst first.
         failures: clips without a transcript, the first ones of the manifest.
@@ -75,6 +76,7 @@ class Report:
         times: how long it took.
     """
 
+    rules: tuple[str, ...]
     summaries: Sequence[Summary]
     worst: Sequence[ClipNote]
     failures: Sequence[ClipNote]
@@ -98,6 +100,7 @@ def make_report(clips: Mapping[str, Sequence[Any]], timings: Mapping[str, Sequen
     failed = [place for place in places if clips["status"][place] == Status.FAILED]
     worst = sorted(measured, key=lambda place: (-clips["wer"][place], clips["line"][place]))
     return Report(
+        rules=tuple(dict.fromkeys(rules for rules in clips["rules"] if rules)),
         summaries=summaries,
         worst=[_note(clips, place) for place in worst[:SHOWN]],
         failures=[_note(clips, place) for place in failed[:SHOWN]],
@@ -112,6 +115,7 @@ def report_dict(report: Report) -> dict[str, Any]:
     """Return a report as JSON values; None stands for "n/a"."""
     return {
         "schema": SCHEMA,
+        "normalization": list(report.rules),
         "summary": [summary_cells(one) for one in report.summaries],
         "worst": [asdict(one) for one in report.worst],
         "failures": [asdict(one) for one in report.failures],

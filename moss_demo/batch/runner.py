@@ -112,7 +112,8 @@ def _do_part(job: Job, number: int, part: Part, tell: Tell, is_stopped: IsStoppe
     def measure(batch: Sequence[int], answers: Sequence[_Answer]) -> None:
         found = [_rows(job, number, answer) for answer in answers]
         rows.update(zip(batch, found, strict=True))
-        tell(Answered(tuple(c for c, _ in found), tuple(t for _, t in found if t is not None)))
+        if found:
+            tell(Answered(tuple(c for c, _ in found), tuple(t for _, t in found if t is not None)))
 
     faulty = [index for index in range(part.first, part.stop) if job.entries[index].fault]
     measure(faulty, [_faulty(job.entries[index]) for index in faulty])

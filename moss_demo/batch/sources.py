@@ -53,7 +53,7 @@ class Sources:
             if any(character.isspace() for character in written.strip()):
                 return read_reference(written)  # words that only end like a file's name
             raise TranscriptError(f"The reference {written} does not exist; check the path.")
-        return read_reference(_text(path, MAX_REFERENCE_BYTES), suffix=path.suffix)
+        return read_reference(read_text_file(path, MAX_REFERENCE_BYTES), suffix=path.suffix)
 
     def _path(self, name: str) -> Path:
         path = self.root / name
@@ -80,13 +80,18 @@ def open_manifest(path: Path) -> tuple[Manifest, Sources]:
         names = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
         return folder_manifest(n for n in names if not n.startswith(".")), Sources(path)
     try:
-        text = _text(path, MAX_MANIFEST_BYTES)
+        text = read_text_file(path, MAX_MANIFEST_BYTES)
     except TranscriptError as error:
         raise ManifestError(str(error)) from error
     return read_manifest(text), Sources(path.parent)
 
 
-def _text(path: Path, most_bytes: int) -> str:
+def read_text_file(path: Path, most_bytes: int) -> str:
+    """Read a text file; damaged characters become U+FFFD.
+
+    Raises:
+        TranscriptError: it is missing, unreadable, too large or no text.
+    """
     try:
         if path.stat().st_size > most_bytes:
             raise TranscriptError(f"{path.name} is too large for a text file of this kind.")

@@ -8,6 +8,7 @@ import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 
 from moss_demo.batch.plan import Plan
 from moss_demo.batch.report import CLIP_COLUMNS, TIMING_COLUMNS, Report, make_report, report_dict
-from moss_demo.batch.rows import ClipRow, csv_cell, schema_of
+from moss_demo.batch.rows import ClipRow, TimingRow, arrow_table, csv_cell, schema_of
 from moss_demo.batch.store import KINDS, Store, write_whole
 from moss_demo.batch.summary import summary_cells
 
@@ -33,23 +34,35 @@ def write_tables(store: Store, plan: Plan) -> Report:
     parts = range(len(plan.parts))
     for kind, name in (("clips", CLIPS_PARQUET), ("timings", TIMINGS_PARQUET)):
         _join(store.folder / name, kind, [store.part_file(part, kind) for part in parts])
+    return _write_others(store.folder)
+
+
+def write_rows(folder: Path, clips: Sequence[ClipRow], timings: Sequence[TimingRow]) -> Report:
+    """Write the tables of rows at hand, such as those of a run that was stopped."""
+    for name, table in (
+        (CLIPS_PARQUET, arrow_table(ClipRow, clips)),
+        (TIMINGS_PARQUET, arrow_table(TimingRow, timings)),
+    ):
+        write_whole(folder / name, partial(pq.write_table, table))
+    return _write_others(folder)
+
+
+def _write_others(folder: Path) -> Report:
+    """Write what follows from the two Parquet tables."""
     report = make_report(
-        _columns(store.folder / CLIPS_PARQUET, CLIP_COLUMNS),
-        _columns(store.folder / TIMINGS_PARQUET, TIMING_COLUMNS),
+        _columns(folder / CLIPS_PARQUET, CLIP_COLUMNS),
+        _columns(folder / TIMINGS_PARQUET, TIMING_COLUMNS),
     )
-    records = (
-        record
-        for part in parts
-        for record in pq.read_table(store.part_file(part, "clips")).to_pylist()
-    )
-    _write_csv(store.folder / CLIPS_CSV, schema_of(ClipRow).names, records)
+    batches = pq.ParquetFile(folder / CLIPS_PARQUET).iter_batches()
+    records = (record for batch in batches for record in batch.to_pylist())
+    _write_csv(folder / CLIPS_CSV, schema_of(ClipRow).names, records)
     rows = [summary_cells(one) for one in report.summaries]
-    _write_csv(store.folder / SUMMARY_CSV, list(rows[0]), rows)
+    _write_csv(folder / SUMMARY_CSV, list(rows[0]), rows)
     if report.takes:
         header = list(asdict(report.takes[0]))
-        _write_csv(store.folder / TAKES_CSV, header, map(asdict, report.takes))
+        _write_csv(folder / TAKES_CSV, header, map(asdict, report.takes))
     text = json.dumps(report_dict(report), ensure_ascii=False, indent=1)
-    write_whole(store.folder / REPORT_JSON, lambda file: file.write(text.encode()))
+    write_whole(folder / REPORT_JSON, lambda file: file.write(text.encode()))
     return report
 
 

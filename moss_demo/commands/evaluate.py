@@ -5,28 +5,26 @@ import sys
 from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 from tqdm import tqdm
 
-from moss_demo.batch.evaluation import EvaluationEvent, Finished, Opened, evaluate
+from moss_demo.batch.evaluation import AnyEvent, Finished, Opened, evaluate_here, evaluate_there
 from moss_demo.batch.manifest import Manifest
 from moss_demo.batch.opening import Evaluation
 from moss_demo.batch.reading import Task
 from moss_demo.batch.report import Report
 from moss_demo.batch.runner import Answered
 from moss_demo.batch.sources import BUILTIN, open_manifest
-from moss_demo.batch.transcriber import LocalTranscriber, RemoteTranscriber
 from moss_demo.commands.evaluation_text import report_lines
 from moss_demo.commands.model_arguments import add_model_arguments, engine_config
 from moss_demo.commands.output import warn
 from moss_demo.domain.prompts import resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions
 from moss_demo.engine.config import DecodePath, EngineConfig, choose_device
-from moss_demo.engine.pool import EnginePool, Loading, Preparing
-from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker, wait_for_workers
+from moss_demo.engine.pool import EnginePool, Loading
+from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
 from moss_demo.scoring.normalize import Level
 from moss_demo.settings import Worker, from_environment, read_remote, worker_from_environment
@@ -34,8 +32,7 @@ from moss_demo.settings import Worker, from_environment, read_remote, worker_fro
 LOCAL = "local"
 ENGINES = (LOCAL, "openai")
 
-Event = EvaluationEvent | Preparing
-Events = Generator[Event, None, None]
+Events = Generator[AnyEvent, None, None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -126,13 +123,12 @@ def _events(arguments: argparse.Namespace, wanted: Evaluation, worker: Worker) -
     if arguments.engine == LOCAL:
         if arguments.base_url:
             raise RequestError("--base-url belongs to --engine openai.")
-        return _local_events(wanted, _config(arguments, worker))
+        return evaluate_here(wanted, EnginePool(), _config(arguments, worker))
     if not arguments.base_url:
         raise RequestError("--engine openai needs --base-url, such as http://host:8000/v1.")
     configured = {server.name: server for server in from_environment().remotes}
     server = configured.get(arguments.base_url) or read_remote(arguments.base_url)
-    transcriber = RemoteTranscriber(server, arguments.model, arguments.batch_size)
-    return stream_from_worker(partial(evaluate, wanted, transcriber))
+    return evaluate_there(wanted, server, arguments.model)
 
 
 def _config(arguments: argparse.Namespace, worker: Worker) -> EngineConfig:
@@ -141,16 +137,6 @@ def _config(arguments: argparse.Namespace, worker: Worker) -> EngineConfig:
     if worker.count > 1 and arguments.device is None and config.device != "cpu":
         return replace(config, device=choose_device(f"cuda:{worker.local_rank}"))
     return config
-
-
-def _local_events(wanted: Evaluation, config: EngineConfig) -> Events:
-    pool = EnginePool()
-
-    def device_work(emit: Emit[Event], is_stopped: IsStopped) -> None:
-        with pool.borrow(config, emit, is_stopped) as engine:
-            evaluate(wanted, LocalTranscriber(engine), emit, is_stopped)
-
-    return stream_from_worker(device_work)
 
 
 def _follow(events: Events, manifest: Manifest, worker: Worker) -> tuple[Report | None, int, float]:

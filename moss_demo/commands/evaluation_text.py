@@ -18,6 +18,7 @@ def report_lines(report: Report) -> Iterator[str]:
         f"{clock(whole.audio_s)} of sound"
     )
     if whole.measured:
+        yield f"words compared by: {'; '.join(report.rules)}"
         yield ""
         yield from _rates_table(report.summaries[:MAX_SCOPES])
         yield _others(whole)

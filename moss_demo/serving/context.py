@@ -32,7 +32,7 @@ from moss_demo.engine.weights.adapter import read_adapter
 from moss_demo.errors import NotOfferedError
 from moss_demo.serving.metrics import Door, Metrics
 from moss_demo.serving.readiness import Health, Readiness
-from moss_demo.settings import Settings
+from moss_demo.settings import RemoteServer, Settings
 
 ASSETS = Path(__file__).parents[2] / "assets"
 SELF_TEST_SAMPLE = ASSETS / "samples" / "two-speakers.flac"
@@ -101,6 +101,14 @@ class AppContext:
         usual = choose_precision(None, self.device)
         listed = self.settings.precisions
         return [p for p in Precision if not listed or p in listed or p is usual]
+
+    def remote_choices(self) -> list[str]:
+        """List the remote engines that a visitor may choose, as they stand beside checkpoints."""
+        return [f"{server.name} (remote)" for server in self.settings.remotes]
+
+    def remote(self, choice: str) -> RemoteServer | None:
+        """Return the remote engine that a visitor chose, None for a checkpoint."""
+        return dict(zip(self.remote_choices(), self.settings.remotes, strict=True)).get(choice)
 
     def compile_choices(self) -> tuple[EncoderCompile, ...]:
         """List the compilations of the encoder; a borrowed GPU is gone before one pays."""

@@ -3,11 +3,20 @@
 import gradio as gr
 
 from moss_demo.api.routes import add_routes
+from moss_demo.batch.sources import BUILTIN_MANIFEST
 from moss_demo.settings import keep_gradio_offline
-from moss_demo.ui import endpoint, tab_benchmark, tab_compare, tab_system, tab_transcribe
+from moss_demo.ui import (
+    endpoint,
+    tab_benchmark,
+    tab_compare,
+    tab_evaluate,
+    tab_system,
+    tab_transcribe,
+)
 from moss_demo.ui.context import ASSETS, AppContext
 from moss_demo.ui.language import LanguageSwitch
 from moss_demo.ui.theme import load_css, make_theme
+from moss_demo.ui.wiring import HELPER
 
 TITLE = "MOSS-Transcribe-Diarize"
 INTRODUCTION = (
@@ -31,15 +40,19 @@ def build_app(context: AppContext) -> gr.Blocks:
         with gr.Row(elem_classes="masthead"):
             gr.Markdown(INTRODUCTION)
             LanguageSwitch(elem_id="language")
-        with gr.Tabs():
+        handed = gr.State(None)
+        with gr.Tabs() as tabs:
             with gr.Tab("Transcribe", id="transcribe"):
                 tab_transcribe.build(context)
             with gr.Tab("Compare", id="compare"):
-                tab_compare.build(context)
+                tab_compare.build(context, handed)
+            with gr.Tab("Evaluate", id="evaluate"):
+                tab_evaluate.build(context, handed)
             with gr.Tab("Benchmark", id="benchmark") as benchmark:
                 tab_benchmark.build(context, benchmark)
             with gr.Tab("System", id="system") as system:
                 tab_system.build(context, system)
+        handed.change(lambda: gr.Tabs(selected="compare"), None, tabs, queue=False, **HELPER)
         endpoint.build(context)
     page.queue(max_size=QUEUE_LENGTH, default_concurrency_limit=8)
     return page
@@ -77,7 +90,7 @@ def launch(
         run_history=False,
         show_error=False,
         max_file_size=context.settings.max_file_bytes,
-        allowed_paths=[str(ASSETS / "samples")],
+        allowed_paths=[str(ASSETS / "samples"), str(BUILTIN_MANIFEST.parent)],
         auth=[*context.settings.logins] or None,
         footer_links=["api"],
     )

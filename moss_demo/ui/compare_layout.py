@@ -103,7 +103,7 @@ def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -
     gr.Markdown(f"**{letter}, {role}**")
     with gr.Row():
         checkpoint = gr.Dropdown(
-            context.checkpoint_choices(),
+            [*context.checkpoint_choices(), *context.remote_choices()],
             value=context.default_checkpoint(),
             label="Checkpoint",
             min_width=130,

@@ -4,6 +4,7 @@ Both runs get the same decoded waveform. Knows nothing of how sides are shown.
 """
 
 from collections.abc import Callable, Generator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +14,15 @@ from moss_demo.domain.transcript import Transcript
 from moss_demo.engine.config import DecodePath, EncoderCompile, EngineConfig
 from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Ticket
-from moss_demo.engine.pool import NEWS_S, EnginePool, Waiting
-from moss_demo.errors import RequestError, TranscriptError
+from moss_demo.engine.pool import NEWS_S, EnginePool, Waiting, Working
+from moss_demo.engine.remote import RemoteEngine
+from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
+from moss_demo.errors import MossDemoError, RequestError, TranscriptError
 from moss_demo.scoring.parity import parity
 from moss_demo.scoring.run_meta import RunMeta
 from moss_demo.scoring.sides import read_side, side_of
 from moss_demo.scoring.verdict import ParityVerdict
+from moss_demo.settings import RemoteServer
 from moss_demo.ui import present
 from moss_demo.ui.transcription import run_request
 
@@ -34,7 +38,8 @@ class SideState:
         run: the run so far; that of a saved transcript has no figures.
         transcript: what is compared.
         meta: how its run ended.
-        engine: what ran, None for a saved transcript.
+        engine: what ran here.
+        remote: whether it ran elsewhere; neither for a saved transcript.
     """
 
     title: str
@@ -42,11 +47,12 @@ class SideState:
     transcript: Transcript
     meta: RunMeta
     engine: EngineInfo | None = None
+    remote: bool = False
 
     @property
     def is_measured(self) -> bool:
         """Whether its figures were measured here."""
-        return self.engine is not None
+        return self.engine is not None or self.remote
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +70,8 @@ class Comparison:
     verdict: ParityVerdict | None = None
 
 
-SideChoice = EngineConfig | Path
-"""An engine to run, or the file of a saved transcript."""
+SideChoice = EngineConfig | RemoteServer | Path
+"""An engine to run, here or elsewhere, or the file of a saved transcript."""
 
 
 def compare(
@@ -86,7 +92,9 @@ def compare(
             fails.
     """
     engines = [choice for choice in choices if isinstance(choice, EngineConfig)]
-    ticket = pool.line_up(engines[0]) if engines else None
+    # Nobody holds a place in the line while a server elsewhere is at work.
+    waits_elsewhere = any(isinstance(choice, RemoteServer) for choice in choices)
+    ticket = pool.line_up(engines[0]) if engines and not waits_elsewhere else None
     try:
         while ticket is not None and not ticket.wait(NEWS_S, ahead=1):
             yield Comparison((), present.waiting_line(ticket.place))
@@ -116,7 +124,11 @@ def _sides(
         if request is None:
             raise RequestError("There is no recording yet; upload one or load both sides.")
         side: SideState | None = None
-        for side, status in _running_side(choice, request, pool, ticket):
+        for side, status in (
+            _remote_side(choice, request)
+            if isinstance(choice, RemoteServer)
+            else _running_side(choice, request, pool, ticket)
+        ):
             yield Comparison(done if side is None else (*done, side), f"{letter}: {status}")
         if side is None or side.run.finished is None:
             return done
@@ -136,6 +148,33 @@ def _running_side(
         title = _title(config)
         state = SideState(title, shown.run, side.transcript, side.meta, shown.engine)
         yield state, shown.status
+
+
+def _remote_side(
+    server: RemoteServer, request: Request
+) -> Generator[tuple[SideState | None, str], None, None]:
+    """Let an engine elsewhere transcribe; how it decodes is not seen from here."""
+
+    def work(emit: Emit[Run | Working], is_stopped: IsStopped) -> None:
+        (outcome,) = RemoteEngine(server).transcribe([request], is_stopped)
+        if isinstance(outcome, MossDemoError):
+            raise outcome
+        emit(outcome)
+
+    yield None, f"Asking {server.name}…"
+    events: Generator[Run | Working, None, None] = stream_from_worker(work, idle=Working())
+    with closing(events):
+        for event in events:
+            if isinstance(event, Working):
+                yield None, f"Asking {server.name}…"
+                continue
+            side = side_of(event)
+            yield (
+                SideState(
+                    f"{server.name} (remote)", event, side.transcript, side.meta, remote=True
+                ),
+                present.status_line(event),
+            )
 
 
 def _title(config: EngineConfig) -> str:

@@ -120,7 +120,7 @@ def figure_rows(sides: tuple[SideState, SideState]) -> list[list[str]]:
         ("Run, s", lambda side: side.run.finished.at if side.run.finished else None, ".2f"),
         ("RTF", lambda side: side.run.rtf, ".3f"),
         ("Time to first token, s", lambda side: side.run.first_token_at, ".2f"),
-        ("Tokens", lambda side: float(len(side.run.token_ids)), ",.0f"),
+        ("Tokens", lambda side: float(len(side.run.token_ids)) or None, ",.0f"),
         ("Tokens/s", lambda side: side.run.tokens_per_s, ".1f"),
         ("Peak memory, MiB", lambda side: _peak_mib(side.run), ",.0f"),
         ("Weights, MiB", _weights_mib, ",.1f"),

@@ -20,14 +20,20 @@ from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
 from moss_demo.ui.context import AppContext
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
+from moss_demo.ui.handover import ComparisonFiles
 from moss_demo.ui.present_numbers import tensor_table
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
 
-def build(context: AppContext) -> None:
-    """Lay the tab out inside the current `gr.Blocks` and wire it."""
+def build(context: AppContext, handed: gr.State) -> None:
+    """Lay the tab out inside the current `gr.Blocks` and wire it.
+
+    Args:
+        context: the server's.
+        handed: `ComparisonFiles` of another tab, shown as soon as they come.
+    """
     number, question = gr.State(0), gr.State(None)
     inputs = lay_out_inputs(context)
     results = lay_out_results()
@@ -83,12 +89,17 @@ def build(context: AppContext) -> None:
     for side in inputs.sides:
         ways = side.ways
         asked |= {side.checkpoint, side.precision, ways.decode, ways.encoder, side.saved}
-    begun = inputs.start.click(begin, None, buttons, queue=False, **HELPER)
-    job = begun.then(run, asked, outputs, **HELPER, **ON_DEVICE)
-    job.then(end, None, buttons, queue=False, **HELPER)
-    job.failure(end, None, buttons, queue=False, **HELPER)
+    saved = [side.saved for side in inputs.sides]
+    taken = handed.change(_take, handed, [inputs.player, *saved], **HELPER)
+    jobs = []
+    for trigger in (inputs.start.click, taken.then):
+        begun = trigger(begin, None, buttons, queue=False, **HELPER)
+        job = begun.then(run, asked, outputs, **HELPER, **ON_DEVICE)
+        job.then(end, None, buttons, queue=False, **HELPER)
+        job.failure(end, None, buttons, queue=False, **HELPER)
+        jobs.append(job)
     _wire_numbers(context, results, question)
-    inputs.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
+    inputs.stop.click(None, None, None, cancels=jobs, api_visibility="private").then(
         lambda: present.COMPARE_STOPPED, None, results.status, **HELPER
     )
 
@@ -120,11 +131,16 @@ def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> 
     )
 
 
+def _take(files: ComparisonFiles) -> tuple[str, str, str]:
+    return files.player, files.first, files.second
+
+
 def _choices(context: AppContext, inputs: Inputs, values: Updates) -> tuple[SideChoice, SideChoice]:
     first, second = (
         Path(values[side.saved])
         if values[side.saved]
-        else context.engine_config(
+        else context.remote(values[side.checkpoint])
+        or context.engine_config(
             values[side.checkpoint],
             values[side.precision],
             values[side.ways.decode],

@@ -40,7 +40,9 @@ def question_of(
 ) -> TensorQuestion | None:
     """Return the question that a comparison allows; None unless two engines have finished."""
     a, b = choices
-    if isinstance(a, Path) or isinstance(b, Path) or recording is None or state.verdict is None:
+    if not (isinstance(a, EngineConfig) and isinstance(b, EngineConfig)):
+        return None
+    if recording is None or state.verdict is None:
         return None
     return TensorQuestion((a, b), state.sides[0].run.token_ids, recording)
 

@@ -1,0 +1,80 @@
+"""Unpacks a zip that a stranger sent: paths inside the folder only, sizes bounded, no links."""
+
+import stat
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from moss_demo.errors import ManifestError
+
+MAX_FILES = 10_000
+_BLOCK_BYTES = 1 << 20
+_JUNK = ("__MACOSX",)
+
+
+def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
+    """Unpack a zip into a folder.
+
+    What the archive says of its sizes is not believed: bytes are counted as they are written.
+
+    Args:
+        archive: the zip.
+        folder: where its files go, below their own folders.
+        most_bytes: what all files together may have.
+
+    Returns:
+        Bytes that were written.
+
+    Raises:
+        ManifestError: it is no zip, is locked, names something outside the folder, holds a link or
+            more than is allowed.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = [m for m in opened.infolist() if not m.is_dir() and not _is_junk(m.filename)]
+            if len(members) > MAX_FILES:
+                raise _refused(archive, f"holds {len(members):,} files; send at most {MAX_FILES:,}")
+            written = 0
+            for member in members:
+                path = folder / _inside(archive, member)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                written += _write(archive, opened, member, path, most_bytes - written)
+            return written
+    except RuntimeError as error:  # how the library says that a password is needed
+        raise _refused(archive, "is locked; send it without a password") from error
+    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+        raise _refused(archive, f"cannot be unpacked ({error}); pack it again") from error
+    except (OSError, ValueError) as error:
+        raise _refused(archive, "holds a file that cannot be written; rename it") from error
+
+
+def _inside(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
+    """Return the member's path within the folder."""
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    leads_out = path.is_absolute() or ".." in path.parts or ":" in path.parts[0]
+    if leads_out or stat.S_ISLNK(member.external_attr >> 16):
+        what = "a path that leads out of it" if leads_out else "a link"
+        raise _refused(archive, f"holds {what} ({member.filename[:80]}); pack plain files only")
+    return path
+
+
+def _write(
+    archive: Path, opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, most_bytes: int
+) -> int:
+    written = 0
+    with opened.open(member) as source, path.open("wb") as target:
+        while block := source.read(_BLOCK_BYTES):
+            written += len(block)
+            if written > most_bytes:
+                raise _refused(archive, "unpacks to more than this server takes; send less")
+            target.write(block)
+    return written
+
+
+def _is_junk(name: str) -> bool:
+    """Tell what systems put beside the files of a person: hidden files and resource forks."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return not parts or parts[0] in _JUNK or parts[-1].startswith(".")
+
+
+def _refused(archive: Path, reason: str) -> ManifestError:
+    return ManifestError(f"{archive.name} {reason}.")

@@ -1,0 +1,150 @@
+"""Uploads: gathered in one folder, zips bounded, nothing outside ever named."""
+
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from moss_demo.batch.archive import MAX_FILES, unpack
+from moss_demo.batch.upload import gather
+from moss_demo.errors import ManifestError
+
+MEGABYTE = 1 << 20
+
+
+def _zip(path: Path, fill: Callable[[zipfile.ZipFile], None]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        fill(archive)
+    return path
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def test_a_zip_comes_out_as_it_went_in(tmp_path: Path) -> None:
+    """Folders are kept; what systems put beside files is left out."""
+
+    def fill(archive: zipfile.ZipFile) -> None:
+        archive.writestr("set/a.wav", b"sound")
+        archive.writestr("set/会议.txt", "words")
+        archive.writestr("__MACOSX/set/._a.wav", b"fork")
+        archive.writestr("set/.DS_Store", b"junk")
+
+    out = tmp_path / "out"
+    out.mkdir()
+    assert unpack(_zip(tmp_path / "a.zip", fill), out, MEGABYTE) == 10
+    assert _files(out) == ["set/a.wav", "set/会议.txt"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil.txt", "/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:/evil.txt"]
+)
+def test_a_path_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    """Nothing is written anywhere else."""
+    archive = _zip(tmp_path / "a.zip", lambda z: z.writestr(name, b"x"))
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ManifestError, match="leads out"):
+        unpack(archive, tmp_path / "out", MEGABYTE)
+    assert _files(tmp_path) == ["a.zip"]
+
+
+def test_a_link_is_refused(tmp_path: Path) -> None:
+    """A member that would become a link to a file of the server is not written."""
+
+    def fill(archive: zipfile.ZipFile) -> None:
+        member = zipfile.ZipInfo("passwd.txt")
+        member.external_attr = (stat.S_IFLNK | 0o777) << 16
+        archive.writestr(member, "/etc/passwd")
+
+    archive = _zip(tmp_path / "a.zip", fill)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ManifestError, match="a link"):
+        unpack(archive, tmp_path / "out", MEGABYTE)
+    assert _files(tmp_path / "out") == []
+
+
+def test_a_bomb_is_given_up_at_the_limit(tmp_path: Path) -> None:
+    """A hundred kilobytes that unpack to a hundred megabytes stop at one."""
+    archive = _zip(tmp_path / "a.zip", lambda z: z.writestr("zeros.wav", bytes(100 * MEGABYTE)))
+    assert archive.stat().st_size < MEGABYTE
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ManifestError, match="unpacks to more"):
+        unpack(archive, tmp_path / "out", MEGABYTE)
+    assert sum(p.stat().st_size for p in (tmp_path / "out").iterdir()) <= MEGABYTE
+
+
+def test_too_many_files_are_refused(tmp_path: Path) -> None:
+    """A zip of nothing but names costs no disk."""
+
+    def fill(archive: zipfile.ZipFile) -> None:
+        for number in range(MAX_FILES + 1):
+            archive.writestr(f"{number}", b"")
+
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ManifestError, match="files; send at most"):
+        unpack(_zip(tmp_path / "a.zip", fill), tmp_path / "out", MEGABYTE)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [(lambda b: b[:40], "cannot be unpacked"), (lambda b: b.replace(b"words", b"wards"), "CRC")],
+)
+def test_a_damaged_zip_is_refused(
+    change: Callable[[bytes], bytes], reason: str, tmp_path: Path
+) -> None:
+    """A torn file and one whose content was changed are named."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.txt", "words")
+    path.write_bytes(change(path.read_bytes()))
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ManifestError, match=reason):
+        unpack(path, tmp_path / "out", MEGABYTE)
+
+
+def test_recordings_and_references_are_paired_whatever_they_came_in(tmp_path: Path) -> None:
+    """Loose files and a zip together; two files of one name both stay."""
+    first, second, out = tmp_path / "1", tmp_path / "2", tmp_path / "out"
+    for folder in (first, second, out):
+        folder.mkdir()
+    (first / "a.wav").write_bytes(b"1")
+    (second / "a.wav").write_bytes(b"2")
+    (first / "a.txt").write_text("words")
+    archive = _zip(tmp_path / "z.zip", lambda z: z.writestr("b.wav", b"3"))
+    uploads = [first / "a.wav", second / "a.wav", first / "a.txt", archive]
+    manifest, sources = gather(uploads, out, MEGABYTE)
+    assert [(e.audio, e.reference) for e in manifest.entries] == [
+        ("a-2.wav", None), ("a.wav", "a.txt"), ("b.wav", None)
+    ]  # fmt: skip
+    assert sources.confined
+
+
+def test_a_manifest_in_the_upload_leads(tmp_path: Path) -> None:
+    """Inside a zip it may lie in a folder; a reference table is not mistaken for one."""
+    (tmp_path / "out").mkdir()
+
+    def fill(archive: zipfile.ZipFile) -> None:
+        archive.writestr("set/list.csv", "audio;reference\na.wav;a.csv\n")
+        archive.writestr("set/a.wav", b"1")
+        archive.writestr("set/b.wav", b"2")
+        archive.writestr("set/a.csv", "start,end,speaker,text\n0,1,A,yes\n")
+
+    manifest, sources = gather([_zip(tmp_path / "a.zip", fill)], tmp_path / "out", MEGABYTE)
+    (entry,) = manifest.entries
+    assert sources.audio(entry).read_bytes() == b"1"
+    reference = sources.reference(entry)
+    assert reference is not None
+    assert reference.text == "yes"
+
+
+def test_two_manifests_are_one_too_many(tmp_path: Path) -> None:
+    """Which one is meant cannot be guessed."""
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / name).write_text('{"audio": "x.wav"}')
+    (tmp_path / "out").mkdir()
+    uploads = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    with pytest.raises(ManifestError, match="several manifests"):
+        gather(uploads, tmp_path / "out", MEGABYTE)
