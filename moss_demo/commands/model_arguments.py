@@ -41,9 +41,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--encoder-compile",
-        choices=COMPILE_CHOICES,
-        default=EncoderCompile.OFF,
-        help="compile the audio encoder first; pays on long recordings (default: off)",
+        choices=[mode.value for mode in COMPILE_CHOICES],
+        default=EncoderCompile.OFF.value,
+        help="compile the audio encoder before the run, once for each batch size (default: off)",
     )
 
 

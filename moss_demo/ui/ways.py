@@ -18,9 +18,10 @@ ENCODER_LABELS = {
 HELP = (
     *PRECISION_HELP,
     "Fast is this project's own decode loop: the tokens of the reference in fp32, greedy only.",
-    "Compiling the encoder pays on long recordings; it is done once for each batch size, before "
-    "the run.",
-    f"Autotuned stands for {EncoderCompile.MAX_AUTOTUNE}, the mode to prefer; {REJECTED_MODE}.",
+    "The encoder is a small part of a run: compiling it gains a few percent on a GPU, and is done "
+    "once for each batch size before the run.",
+    f"Autotuned stands for {EncoderCompile.MAX_AUTOTUNE}: the fastest mode, which compiles for "
+    f"minutes the first time; {REJECTED_MODE}.",
 )
 NOT_HERE = "The encoder cannot be compiled on a GPU that is borrowed for each run."
 
