@@ -183,6 +183,11 @@ def keep_gradio_offline() -> None:
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 
+def keep_files_in(folder: Path) -> None:
+    """Let Gradio keep uploads and results in a folder; it reads that from the environment alone."""
+    os.environ["GRADIO_TEMP_DIR"] = str(folder)
+
+
 def keep_kernels() -> None:
     """Keep compiled kernels between starts; in a folder of this start where none can be written.
 

@@ -16,13 +16,11 @@ from starlette.requests import ClientDisconnect, Request
 from moss_demo.api.errors import ApiError
 from moss_demo.domain.prompts import PromptPreset, resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions
+from moss_demo.serving.temp_files import PROGRAMS
 
 MAX_FIELDS = 50
 FORM_BYTES = 1 << 20
 """What a form may hold beside its file."""
-
-UPLOADS = "api"
-"""Folder of recordings that programs sent, inside the one for temporary files."""
 
 
 class AnswerFormat(StrEnum):
@@ -76,7 +74,7 @@ async def received(request: Request, root: Path, max_bytes: int) -> AsyncGenerat
         ApiError: the form is broken or too large, the disk is full, or a field is impossible.
         RequestError: a value lies outside its range.
     """
-    folder = root / UPLOADS / secrets.token_hex(20)
+    folder = root / PROGRAMS / secrets.token_hex(20)
     try:
         yield await _receive(request, folder, max_bytes)
     finally:

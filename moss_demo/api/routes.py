@@ -1,4 +1,4 @@
-"""The routes, and how they are added to the application that serves the page."""
+"""The routes, in the order in which they are tried."""
 
 import logging
 import secrets
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from anyio import CapacityLimiter
-from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -36,10 +35,10 @@ _CLIENT_CLOSED = 499
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def add_routes(app: FastAPI, context: AppContext) -> None:
-    """Add the API to an application, which may serve already; its routes stand before others."""
+def api_routes(context: AppContext) -> list[Route]:
+    """Return the routes, for the application that serves the page."""
     routes = Routes(context, CapacityLimiter(context.settings.max_queue + SPARE_THREADS))
-    app.router.routes[:0] = [
+    return [
         Route("/health", routes.health),
         Route("/metrics", routes.guarded(routes.metrics)),
         Route("/v1/audio/transcriptions", routes.guarded(routes.transcribe), methods=["POST"]),

@@ -1,10 +1,14 @@
 """The page: its tabs in order, and how it is served."""
 
-import gradio as gr
+import threading
 
-from moss_demo.api.routes import add_routes
+import gradio as gr
+from starlette.middleware import Middleware
+
+from moss_demo.api.routes import api_routes
 from moss_demo.batch.sources import BUILTIN_MANIFEST
-from moss_demo.settings import keep_gradio_offline
+from moss_demo.serving.temp_files import start_sweeping
+from moss_demo.settings import keep_files_in, keep_gradio_offline
 from moss_demo.ui import (
     endpoint,
     tab_benchmark,
@@ -14,8 +18,10 @@ from moss_demo.ui import (
     tab_transcribe,
 )
 from moss_demo.ui.context import ASSETS, AppContext
+from moss_demo.ui.front_door import FrontDoor
 from moss_demo.ui.language import LanguageSwitch
 from moss_demo.ui.theme import load_css, make_theme
+from moss_demo.ui.visitor import leave
 from moss_demo.ui.wiring import HELPER
 
 TITLE = "MOSS-Transcribe-Diarize"
@@ -27,15 +33,15 @@ QUEUE_LENGTH = 64
 """Events of the page that may wait for a thread; runs wait in the pool's own line."""
 
 HELPER_THREADS = 40
-UPLOADS_LIVE_S = 3_600
+SESSIONS = 1_000
+"""Visitors whose results are kept in memory, those seen last."""
 
 
 def build_app(context: AppContext) -> gr.Blocks:
     """Build the page; nothing is loaded and nothing is downloaded."""
     keep_gradio_offline()
-    page = gr.Blocks(
-        title=TITLE, analytics_enabled=False, delete_cache=(UPLOADS_LIVE_S // 4, UPLOADS_LIVE_S)
-    )
+    keep_files_in(context.settings.temp_folder)
+    page = gr.Blocks(title=TITLE, analytics_enabled=False)
     with page:
         with gr.Row(elem_classes="masthead"):
             gr.Markdown(INTRODUCTION)
@@ -54,6 +60,7 @@ def build_app(context: AppContext) -> gr.Blocks:
                 tab_system.build(context, system)
         handed.change(lambda: gr.Tabs(selected="compare"), None, tabs, queue=False, **HELPER)
         endpoint.build(context)
+        page.unload(leave)
     page.queue(max_size=QUEUE_LENGTH, default_concurrency_limit=8)
     return page
 
@@ -64,7 +71,6 @@ def launch(
     *,
     host: str | None = None,
     port: int | None = None,
-    blocks: bool = True,
 ) -> str:
     """Serve the page and the API.
 
@@ -73,29 +79,37 @@ def launch(
         context: the host's settings.
         host: address, or None for `GRADIO_SERVER_NAME` or the loopback address.
         port: port, or None for `GRADIO_SERVER_PORT` or the first free one from 7860 on.
-        blocks: return only when the server ends.
 
     Returns:
         The address of the page.
     """
-    app, address, _ = page.launch(
+    settings = context.settings
+    door = Middleware(FrontDoor, settings.temp_folder, settings.max_temp_bytes)
+    _, address, _ = page.launch(
         server_name=host,
         server_port=port,
         prevent_thread_lock=True,
         quiet=True,
-        max_threads=context.settings.max_queue + HELPER_THREADS,
+        max_threads=settings.max_queue + HELPER_THREADS,
         theme=make_theme(),
         css=load_css(),
         ssr_mode=False,
         run_history=False,
         show_error=False,
-        max_file_size=context.settings.max_file_bytes,
+        max_file_size=settings.max_file_bytes,
         allowed_paths=[str(ASSETS / "samples"), str(BUILTIN_MANIFEST.parent)],
-        auth=[*context.settings.logins] or None,
+        state_session_capacity=SESSIONS,
+        app_kwargs={"middleware": [door], "routes": api_routes(context), "openapi_url": None},
+        auth=[*settings.logins] or None,
         footer_links=["api"],
     )
-    add_routes(app, context)
-    if blocks:
-        print(f"Open {address}", flush=True)
-        page.block_thread()
     return str(address)
+
+
+def keep_serving(page: gr.Blocks, context: AppContext, address: str) -> None:
+    """Test and warm the server up, clean up behind visitors, and return when it ends."""
+    settings = context.settings
+    start_sweeping(settings.temp_folder, settings.max_temp_bytes)
+    threading.Thread(target=context.self_test, name="moss-demo-self-test", daemon=True).start()
+    print(f"Open {address}", flush=True)
+    page.block_thread()

@@ -1,24 +1,16 @@
 """Files a visitor can download, in a folder nobody else can guess."""
 
 import re
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no types
-from gradio.utils import get_upload_folder
 
 from moss_demo.domain.events import Run
 from moss_demo.domain.exports import ExportFormat, export
+from moss_demo.ui.visitor import new_folder
 
 MAX_STEM_BYTES = 80
-
-
-def new_folder() -> Path:
-    """Create a folder with an unguessable name inside the one Gradio serves and cleans."""
-    folder = Path(get_upload_folder()) / secrets.token_hex(20)
-    folder.mkdir(parents=True)
-    return folder
 
 
 def write_exports(

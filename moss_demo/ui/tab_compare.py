@@ -24,6 +24,7 @@ from moss_demo.ui.handover import ComparisonFiles
 from moss_demo.ui.present_numbers import tensor_table
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
+from moss_demo.ui.visitor import hold
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
 
@@ -155,6 +156,7 @@ def _request(context: AppContext, path: str | None) -> Request | None:
     """Decode the recording once; both runs get the same samples."""
     if not path:
         return None
+    hold(path)
     return Request(read_audio(Path(path), max_duration_s=context.settings.max_duration_s))
 
 

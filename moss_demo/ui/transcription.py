@@ -24,6 +24,7 @@ from moss_demo.errors import AudioError, RequestError
 from moss_demo.serving.metrics import Door
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext
+from moss_demo.ui.visitor import hold
 
 FRAME_S = 0.1
 """A view changes about ten times a second whatever the token rate."""
@@ -112,6 +113,8 @@ def transcribe(wishes: Wishes, context: AppContext) -> Generator[Shown, None, No
     config = context.engine_config(
         wishes.checkpoint, wishes.precision, wishes.decode, wishes.encoder_compile
     )
+    if wishes.path:
+        hold(wishes.path)
     open_request = partial(make_request, wishes, context)
     with closing(context.transcribe(config, open_request, wishes.duration_s, Door.PAGE)) as events:
         yield from snapshots(events)

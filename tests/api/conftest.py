@@ -38,7 +38,7 @@ def serve(settings: Settings) -> Iterator[Served]:
     context = build_context(settings, "cpu")
     page = build_app(context)
     try:
-        yield Served(launch(page, context, host="127.0.0.1", blocks=False), context)
+        yield Served(launch(page, context, host="127.0.0.1"), context)
     finally:
         page.close(verbose=False)
 

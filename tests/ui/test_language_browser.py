@@ -67,7 +67,7 @@ def address() -> Iterator[str]:
     """The address of the served page."""
     context = build_context(Settings(), "cpu")
     served: gr.Blocks = build_app(context)
-    yield launch(served, context, host="127.0.0.1", blocks=False)
+    yield launch(served, context, host="127.0.0.1")
     served.close(verbose=False)
 
 

@@ -50,7 +50,7 @@ def app() -> AppContext:
 def address(app: AppContext) -> Iterator[str]:
     """The address of the served page."""
     served: gr.Blocks = build_app(app)
-    yield launch(served, app, host="127.0.0.1", blocks=False)
+    yield launch(served, app, host="127.0.0.1")
     served.close(verbose=False)
 
 

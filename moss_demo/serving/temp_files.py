@@ -1,0 +1,160 @@
+"""Files of visitors: whose they are and when they go. The folders themselves are the record.
+
+`visits/<visitor>/<token>/` holds what was made for a visitor, and a second name (a hard link) of
+each file that they uploaded. An upload that nobody holds any more has one name left. All of it is
+deleted a little after the visitor has left, or after an hour in which nothing was used; when the
+folder outgrows its limit, what was not used for longest goes first.
+"""
+
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+
+IDLE_S = 3_600.0
+"""Files live that long after they were used last."""
+
+GRACE_S = 120.0
+"""A connection that breaks for less than this is not the end of a visit: phones fall asleep."""
+
+SWEEP_S = 20.0
+
+PROGRAMS = "api"
+"""Folder of what programs sent; each file there goes with its answer."""
+
+_VISITS = "visits"
+_LEFT = "left"
+
+
+def new_folder(root: Path, visitor: str) -> Path:
+    """Create a folder of a visitor, with a name that nobody can guess.
+
+    Args:
+        root: folder for temporary files.
+        visitor: what tells visitors apart.
+    """
+    visit = _visit(root, visitor)
+    folder = visit / secrets.token_hex(20)
+    folder.mkdir(parents=True)
+    (visit / _LEFT).unlink(missing_ok=True)
+    return folder
+
+
+def hold(root: Path, visitor: str, upload: Path) -> None:
+    """Keep an upload while its visitor stays; files from elsewhere are nobody's to delete."""
+    if root not in upload.parents or root / _VISITS in upload.parents:
+        return
+    held = new_folder(root, visitor) / upload.parent.name
+    held.mkdir()
+    with suppress(OSError):  # a disk without second names: the upload then lives for its hour
+        os.link(upload, held / upload.name)
+
+
+def leave(root: Path, visitor: str) -> None:
+    """Note that a visitor's connection ended."""
+    visit = _visit(root, visitor)
+    if visit.is_dir():
+        (visit / _LEFT).touch()
+
+
+def sweep(root: Path, max_bytes: int, now_s: float | None = None) -> None:
+    """Delete what is due, and what was not used for longest while there is too much.
+
+    Args:
+        root: folder for temporary files, of this server alone.
+        max_bytes: how much may stay.
+        now_s: seconds since the epoch, by default now.
+    """
+    at_s = time.time() if now_s is None else now_s
+    for visit in _folders(root / _VISITS):
+        if _is_over(visit, at_s):
+            _end(root, visit)
+    for upload in _unheld(root):
+        if upload.stat().st_ctime < at_s - IDLE_S:
+            _delete(upload)
+    left = {visit: _used_s(visit) for visit in _folders(root / _VISITS)}
+    left |= {upload: upload.stat().st_ctime for upload in _unheld(root)}
+    for path in sorted(left, key=lambda path: left[path]):
+        if used_bytes(root) <= max_bytes:
+            return
+        if path.is_dir():
+            _end(root, path)
+        else:
+            _delete(path)
+
+
+def start_sweeping(root: Path, max_bytes: int) -> None:
+    """Sweep every `SWEEP_S`, as long as the process lives."""
+
+    def work() -> None:
+        while True:
+            time.sleep(SWEEP_S)
+            with suppress(OSError):  # a file went meanwhile; the next sweep sees the rest
+                sweep(root, max_bytes)
+
+    threading.Thread(target=work, name="moss-demo-sweep", daemon=True).start()
+
+
+def used_bytes(root: Path) -> int:
+    """Return the size of all files, each counted once."""
+    sizes: dict[int, int] = {}
+    for path in root.rglob("*"):
+        with suppress(FileNotFoundError):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode):
+                sizes[status.st_ino] = status.st_size
+    return sum(sizes.values())
+
+
+def _visit(root: Path, visitor: str) -> Path:
+    return root / _VISITS / hashlib.sha256(visitor.encode()).hexdigest()[:40]
+
+
+def _is_over(visit: Path, at_s: float) -> bool:
+    left = visit / _LEFT
+    return _used_s(visit) < at_s - IDLE_S or (
+        left.exists() and left.stat().st_mtime < at_s - GRACE_S
+    )
+
+
+def _used_s(visit: Path) -> float:
+    """Return when the visitor last got a file or listened to one."""
+    stamps = [path.stat().st_ctime for path in visit.glob("*/**/*") if path.is_file()]
+    return max([visit.stat().st_mtime, *stamps])
+
+
+def _end(root: Path, visit: Path) -> None:
+    """Delete what a visitor has, and uploads that nobody else holds."""
+    for held in visit.glob("*/*/*"):
+        upload = root / held.parent.name / held.name
+        if held.stat().st_nlink == 2 and upload.exists() and upload.samefile(held):
+            _delete(upload)
+    shutil.rmtree(visit)
+
+
+def _delete(upload: Path) -> None:
+    upload.unlink()
+    with suppress(OSError):  # other files of the same content lie there under other names
+        upload.parent.rmdir()
+
+
+def _unheld(root: Path) -> list[Path]:
+    """List files of Gradio's that no visitor holds, unfinished uploads included."""
+    loose = [path for path in _entries(root) if path.is_file()]
+    for folder in _folders(root):
+        if folder.name not in (_VISITS, PROGRAMS):
+            loose.extend(path for path in folder.iterdir() if path.stat().st_nlink == 1)
+    return loose
+
+
+def _folders(parent: Path) -> list[Path]:
+    return [path for path in _entries(parent) if path.is_dir()]
+
+
+def _entries(parent: Path) -> list[Path]:
+    return list(parent.iterdir()) if parent.is_dir() else []

@@ -1,0 +1,35 @@
+"""Which visitor an event belongs to, and the files of theirs that an event makes or uses."""
+
+from pathlib import Path
+
+import gradio as gr
+from gradio.context import LocalContext
+from gradio.utils import get_upload_folder
+
+from moss_demo.serving import temp_files
+
+
+def new_folder() -> Path:
+    """Create a folder for files of the visitor whose event runs now."""
+    return temp_files.new_folder(_root(), _visitor(LocalContext.request.get(None)))
+
+
+def hold(upload: str) -> None:
+    """Keep an upload while the visitor stays whose event runs now."""
+    temp_files.hold(_root(), _visitor(LocalContext.request.get(None)), Path(upload))
+
+
+def leave(request: gr.Request) -> None:
+    """Note that a visitor's connection ended."""
+    temp_files.leave(_root(), _visitor(request))
+
+
+def _root() -> Path:
+    """Return the folder that the page of this event serves files from."""
+    page = LocalContext.blocks.get(None)
+    return Path(get_upload_folder() if page is None else page.GRADIO_CACHE)
+
+
+def _visitor(request: gr.Request | None) -> str:
+    """Return the name that a browser gave this opening of the page; no other one knows it."""
+    return (request and request.session_hash) or ""

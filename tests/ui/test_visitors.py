@@ -1,0 +1,198 @@
+"""What visitors can reach of the server and of each other, without a browser."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import gradio as gr
+import httpx
+import numpy as np
+import pytest
+import soundfile
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
+
+from moss_demo.serving.context import ASSETS, AppContext, build_context
+from moss_demo.serving.temp_files import GRACE_S, sweep
+from moss_demo.settings import Settings
+from moss_demo.ui.app import build_app, launch
+
+ROOT = Path(__file__).parents[2]
+LIMIT_BYTES = 8 << 20
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> AppContext:
+    """A host with little room."""
+    folder = tmp_path_factory.mktemp("root") / "files"
+    settings = Settings(temp_folder=folder, max_temp_bytes=LIMIT_BYTES, max_file_bytes=2 << 20)
+    return build_context(settings, "cpu")
+
+
+@pytest.fixture(scope="module")
+def address(context: AppContext) -> Iterator[str]:
+    """The served page."""
+    page: gr.Blocks = build_app(context)
+    yield launch(page, context, host="127.0.0.1")
+    page.close(verbose=False)
+
+
+@pytest.fixture
+def web(address: str) -> Iterator[httpx.Client]:
+    """A browser without a page."""
+    with httpx.Client(base_url=address, timeout=120) as client:
+        yield client
+
+
+@pytest.fixture
+def silence(tmp_path: Path) -> Path:
+    """A recording that takes no model work."""
+    path = tmp_path / "silence.wav"
+    soundfile.write(path, np.zeros(16_000, dtype=np.float32), 16_000)
+    return path
+
+
+def _upload(web: httpx.Client, name: str, content: bytes) -> str:
+    answer = web.post("gradio_api/upload", files={"files": (name, content)}).raise_for_status()
+    path: str = answer.json()[0]
+    return path
+
+
+def _until(true: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if true():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not come true within half a minute")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../../../../etc/passwd",
+        str(ROOT / "moss_demo" / "settings.py"),
+        str(ASSETS / "samples" / ".." / ".." / "app.py"),
+        "app.py",
+        "~/.bashrc",
+        "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "\\\\host\\share",
+        "file:///etc/passwd",
+        "http://127.0.0.1:7860/config",
+    ],
+)
+def test_no_file_of_the_server_is_served(web: httpx.Client, path: str) -> None:
+    """Nothing but samples and what visitors made has an address."""
+    answer = web.get(f"gradio_api/file={quote(path, safe='/%:')}")
+    assert answer.status_code in (403, 404)
+    assert "root:" not in answer.text
+
+
+def test_no_file_of_the_server_is_transcribed(address: str, web: httpx.Client) -> None:
+    """A path in place of an upload is refused, whoever writes the request."""
+    for path in ("/etc/passwd", str(ROOT / "tests" / "__init__.py"), "http://127.0.0.1/x.wav"):
+        body = {"data": [{"path": path, "meta": {"_type": "gradio.FileData"}}, "tiny"]}
+        event = web.post("gradio_api/call/transcribe", json=body)
+        if event.status_code == 200:
+            told = web.get(f"gradio_api/call/transcribe/{event.json()['event_id']}").text
+            assert "event: error" in told
+            assert "root:" not in told
+    client = Client(address, verbose=False)
+    with pytest.raises(AppError, match="does not offer"):
+        client.predict(
+            handle_file(str(ASSETS / "samples" / "two-speakers.flac")),
+            str(ASSETS / "moss-td-tiny"),
+            api_name="/transcribe",
+        )
+    client.close()
+
+
+@pytest.mark.parametrize(
+    "route",
+    [
+        "gradio_api/deep_link?session_hash=x",
+        "gradio_api/proxy=https://x.hf.space/",
+        "gradio_api/vibe-code/",
+        "monitoring",
+        "monitoring/summary",
+        "gradio_api/runs",
+        "docs",
+        "openapi.json",
+    ],
+)
+def test_routes_without_a_use_are_closed(web: httpx.Client, route: str) -> None:
+    """What Gradio opens on every page and this one does not need is not there."""
+    assert web.get(route).status_code == 404
+    assert web.post("gradio_api/process_recording", content=b"x").status_code == 404
+
+
+def test_uploads_are_bounded_one_by_one_and_together(web: httpx.Client) -> None:
+    """A large file, a full folder and a length left out are refused, and the disk stays free."""
+    assert web.post(
+        "gradio_api/upload", files={"files": ("large.wav", bytes(3 << 20))}
+    ).status_code == 413  # fmt: skip
+    assert web.post(
+        "gradio_api/upload", files=[("files", (f"{n}.wav", bytes(2_000_000))) for n in range(6)]
+    ).status_code == 507  # fmt: skip
+
+    def unstated() -> Iterator[bytes]:
+        yield b"x"
+
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    assert web.post("gradio_api/upload", content=unstated(), headers=kind).status_code == 411
+    event = b'{"data": ["' + bytes(17 << 20) + b'"]}'
+    assert web.post("gradio_api/queue/join", content=event).status_code == 413
+
+
+def test_pages_of_visitors_are_never_shown_as_pages(web: httpx.Client) -> None:
+    """An uploaded web page or picture with scripts is a download to whoever opens its address."""
+    for name in ("page.html", "picture.svg", "style.xml"):
+        path = _upload(web, name, b"<html><script>alert(1)</script></html>")
+        answer = web.get(f"gradio_api/file={path}")
+        assert answer.status_code == 200
+        assert answer.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_name_writes_no_header(web: httpx.Client) -> None:
+    """Line breaks in the name of a file stay out of headers, and its path inside its folder."""
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="files"; '
+        b'filename="../../a%0d%0aSet-Cookie: stolen=1\\\r\n.wav"\r\n\r\nsound\r\n--x--\r\n'
+    )
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    answer = web.post("gradio_api/upload", content=body, headers=kind)
+    assert answer.status_code < 500
+    if answer.status_code == 200:
+        served = web.get(f"gradio_api/file={quote(answer.json()[0])}")
+        assert "set-cookie" not in served.headers
+    path = _upload(web, "../../../../tmp/a\u2028b;c.wav", b"sound")
+    assert "set-cookie" not in web.get(f"gradio_api/file={quote(path)}").headers
+
+
+def test_what_a_visitor_sent_goes_when_they_have_left(
+    context: AppContext, address: str, silence: Path
+) -> None:
+    """The upload is held while the client is there, and deleted once it has gone."""
+    client = Client(address, verbose=False)
+    client.predict(handle_file(str(silence)), api_name="/transcribe")
+    root = context.settings.temp_folder
+    assert [path for path in root.rglob("silence.wav") if path.stat().st_nlink == 2]
+    client.close()
+    _until(lambda: any(root.glob("visits/*/left")))
+    sweep(root, LIMIT_BYTES, time.time() + GRACE_S + 1)
+    assert not list(root.rglob("silence.wav"))
+
+
+def test_a_stranger_cannot_stop_a_run(context: AppContext, address: str, web: httpx.Client) -> None:
+    """Cancelling needs the names that a browser keeps to itself; guesses change nothing."""
+    client = Client(address, verbose=False)
+    sample = ASSETS / "samples" / "two-speakers.flac"
+    job = client.submit(handle_file(str(sample)), max_new_tokens="40", api_name="/transcribe")
+    _until(lambda: context.pool.is_busy)
+    for guess in ("", "x", "0" * 11):
+        for number in range(30):
+            body = {"session_hash": guess, "fn_index": number, "event_id": guess}
+            assert web.post("gradio_api/cancel", json=body).status_code < 500
+    assert job.result(timeout=120).startswith("[0.50][S01]hello")
+    client.close()
