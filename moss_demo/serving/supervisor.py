@@ -67,7 +67,7 @@ def follow_supervisor() -> None:
     """End this process when its supervisor is gone, whatever ended that."""
 
     def work() -> None:
-        sys.stdin.buffer.read()  # its end is held by the supervisor, which never writes
+        os.read(0, 1)  # the other end is the supervisor's, which never writes
         os._exit(0)
 
     threading.Thread(target=work, name="moss-demo-follow", daemon=True).start()
