@@ -26,8 +26,8 @@ from moss_demo.scoring.normalize import Level
 from moss_demo.ui import present, present_evaluation
 from moss_demo.ui.bench_panels import BarState
 from moss_demo.ui.context import AppContext
-from moss_demo.ui.files import new_folder
 from moss_demo.ui.present_benchmark import bar_state
+from moss_demo.ui.visitor import new_folder
 
 MAX_ROWS = 1_000
 """Recordings of one evaluation on the page; the command line takes any number."""

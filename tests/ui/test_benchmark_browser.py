@@ -36,7 +36,7 @@ def address(cache: Path) -> Iterator[str]:
     """The address of the served page."""
     context = build_context(Settings(cache=cache), "cpu")
     served: gr.Blocks = build_app(context)
-    yield launch(served, context, host="127.0.0.1", blocks=False)
+    yield launch(served, context, host="127.0.0.1")
     served.close(verbose=False)
 
 
