@@ -8,6 +8,7 @@ from moss_demo.bench.workload import Workload
 from moss_demo.domain.audio import AudioClip
 from moss_demo.engine.checkpoints import SYNTHETIC
 from moss_demo.engine.config import EngineConfig, Precision
+from moss_demo.errors import RequestError
 
 Recording = AudioClip | Workload
 """Sound that is there, or noise of a fixed size with a fixed number of tokens."""
@@ -96,7 +97,14 @@ def choose_recordings(
 
     Random weights get noise of fixed sizes instead of clips: they never end by themselves. On a
     CPU there is one recording.
+
+    Raises:
+        RequestError: two clips have one name, by which a report tells them apart.
     """
+    names = [clip.name for clip in clips]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise RequestError(f"Two recordings are named {twice}; rename one of them.")
     recordings: list[Recording] = sorted(clips, key=lambda clip: clip.duration_s)
     if config.checkpoint == SYNTHETIC:
         short, long = SYNTHETIC_RECORDINGS

@@ -148,6 +148,8 @@ def test_recordings_suit_checkpoint_and_device(clip: AudioClip) -> None:
     longer = AudioClip("longer", np.zeros(8 * SAMPLE_RATE_HZ, np.float32))
     assert choose_recordings(TINY, [longer, clip], quick=False) == (clip, longer)
     assert choose_recordings(TINY, [longer, clip], quick=True) == (clip,)
+    with pytest.raises(RequestError, match=r"Two recordings are named start\.flac"):
+        choose_recordings(TINY, [clip, longer, clip], quick=False)
     gpu = EngineConfig("synthetic-0.9b", "cuda:0", Precision.BF16)
     assert [type(r) for r in choose_recordings(gpu, [], quick=False)] == [Workload, Workload]
     cpu = EngineConfig("synthetic-0.9b", "cpu", Precision.FP32)
