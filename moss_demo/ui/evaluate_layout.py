@@ -71,6 +71,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
             value=context.default_checkpoint(),
             label="Checkpoint",
             min_width=150,
+            elem_id="evaluate-checkpoint",
         )
         precision = gr.Dropdown(
             [("Default", "auto"), *((p.value, p.value) for p in context.precision_choices())],

@@ -1,0 +1,89 @@
+"""The Evaluate tab in Chromium: a zip goes up, figures come back, and a row opens in Compare."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from moss_demo.settings import Settings
+from moss_demo.ui.app import build_app, launch
+from moss_demo.ui.context import build_context
+from tests.batch.turns import cut_turns, write_manifest
+from tests.engine.loopback import Answer, loopback
+
+pytestmark = pytest.mark.browser
+
+HEARD = "[0.00][S01]so that the <b>next</b> meeting[1.20]"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A host whose first choice is a server that hears the same in every recording."""
+
+    def answer(_: dict[str, Any]) -> Answer:
+        return 200, {"text": HEARD}
+
+    with loopback(answer) as served:
+        host = build_context(Settings(remotes=(served.server,)), "cpu")
+        page = build_app(host)
+        yield launch(page, host, host="127.0.0.1", blocks=False)
+        page.close(verbose=False)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """A zip with a manifest and four recordings; one row has a mistyped name."""
+    rows = [*cut_turns(tmp_path, 4), {"audio": "gone.wav"}]
+    path = tmp_path / "set.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for file in (write_manifest(tmp_path, rows), *sorted(tmp_path.glob("*.flac"))):
+            packed.write(file, f"set/{file.name}")
+    return path
+
+
+def _open(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_role("tab", name="Evaluate").click()
+    page.locator("#evaluate-checkpoint input").click()
+    page.get_by_role("option", name="loopback (remote)").click()
+
+
+def test_a_zip_becomes_figures_and_a_row_opens_beside_its_reference(
+    quiet_page: Page, address: str, archive: Path
+) -> None:
+    """Upload, progress, table worst first, figures, downloads, and the click into Compare."""
+    page = quiet_page
+    _open(page, address)
+    page.locator("#evaluate-uploads input[type=file]").set_input_files(archive)
+    expect(page.locator("#evaluate-uploads")).to_contain_text(".zip")
+    page.locator("#evaluate-start").click()
+    status = page.locator("#evaluate-status")
+    expect(status).to_contain_text("6 recordings, 0:09 · WER", timeout=60_000)
+    expect(status).to_contain_text("1 failed")
+    rows = page.locator("#evaluate-table [role=row][aria-rowindex]")
+    expect(rows.nth(1)).to_contain_text("gone.wav")
+    page.get_by_role("tab", name="Corpus").click()
+    expect(page.locator("#evaluate-tables")).to_contain_text("cpWER")
+    page.get_by_role("tab", name="Downloads").last.click()
+    with page.expect_download() as started:
+        page.locator("#evaluate-clips-csv").click()
+    assert "gone.wav" in Path(started.value.path()).read_text(encoding="utf-8")
+
+    page.get_by_role("tab", name="Recordings").click()
+    page.locator("#evaluate-table").get_by_text("02.flac").first.click()
+    expect(page.locator("#compare-status")).to_contain_text("Compared: fail", timeout=60_000)
+    expect(page.locator("#title-a")).to_contain_text("02.reference.json")
+    expect(page.locator("#timeline-b .tl-row")).to_contain_text("<b>next</b>")
+    expect(page.locator("#diff")).to_contain_text("meeting")
+
+
+def test_nothing_to_evaluate_is_said_and_the_page_goes_on(quiet_page: Page, address: str) -> None:
+    """A press without an upload ends in a sentence, and the button works again."""
+    quiet_page.goto(address)
+    quiet_page.get_by_role("tab", name="Evaluate").click()
+    quiet_page.locator("#evaluate-start").click()
+    expect(quiet_page.locator("#evaluate-status")).to_contain_text("nothing to evaluate yet")
+    expect(quiet_page.locator("#evaluate-start")).to_be_enabled()
