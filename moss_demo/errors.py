@@ -75,3 +75,7 @@ class ReportError(MossDemoError):
 
 class ManifestError(MossDemoError):
     """A list of recordings cannot be read or holds none."""
+
+
+class EditError(MossDemoError):
+    """A change that a person wants in a transcript is impossible."""

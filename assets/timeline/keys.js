@@ -62,6 +62,7 @@ const COMMANDS = {
   ArrowRight: () => seek(lastTime + SEEK_S),
   j: () => walk(1),
   k: () => walk(-1),
+  e: () => openForm(currentItem()),
   "/": () => find.focus(),
   "?": showHelp,
 };
@@ -75,7 +76,20 @@ function isFree(event) {
   return event.key !== " " || onRow || !at.closest(PRESSED); // a button keeps its own space bar
 }
 
+// With a modifier no assistive tool minds, so these two cannot be switched off.
+function chord(event) {
+  if (!(event.ctrlKey || event.metaKey) || event.altKey) return undefined;
+  const key = event.key.toLowerCase();
+  if (key === "z") return event.shiftKey ? redo : undo;
+  return key === "y" ? redo : undefined;
+}
+
 document.addEventListener("keydown", (event) => {
+  const chorded = chord(event);
+  if (chorded && takesKeys() && !document.activeElement.closest(TYPING)) {
+    event.preventDefault();
+    return chorded();
+  }
   const command = COMMANDS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!command || !keysAreOn() || !takesKeys() || !isFree(event)) return;
   event.preventDefault();

@@ -23,7 +23,12 @@ function buildRow(item) {
   for (const flag of item.flags || []) {
     item.body.append(makeBadge(WORDS.flags[flag] || [flag, flag], "tl-badge"));
   }
-  row.append(item.button, who, item.body);
+  item.pencil = make("button", "tl-icon tl-edit");
+  item.pencil.type = "button";
+  item.pencil.tabIndex = -1;
+  item.pencil.setAttribute("aria-label", known ? WORDS.editAt + time : WORDS.edit);
+  item.pencil.append(makePencil());
+  row.append(item.button, who, item.body, item.pencil);
   row.style.setProperty("--dot", "var(" + item.lane.variable + ")");
   row.dataset.index = item.index;
   item.row = row;
@@ -45,7 +50,8 @@ function rowItem(node) {
 rowsList.addEventListener("click", (event) => {
   const item = rowItem(event.target);
   const chosen = getSelection();
-  if (!item || (!chosen.isCollapsed && item.row.contains(chosen.anchorNode))) return;
+  if (event.target.closest(".tl-edit")) return openForm(item);
+  if (!item || event.target.closest(".tl-form") || (!chosen.isCollapsed && item.row.contains(chosen.anchorNode))) return;
   focusRow(item, { preventScroll: true });
   play(item.start === null ? null : clamped(item.start));
 });
@@ -62,8 +68,8 @@ rowsList.addEventListener("keydown", (event) => {
 });
 
 function focusRow(item, how) {
-  for (const other of rowsList.querySelectorAll('.tl-time[tabindex="0"]')) other.tabIndex = -1;
-  item.button.tabIndex = 0;
+  for (const other of rowsList.querySelectorAll('button[tabindex="0"]')) other.tabIndex = -1;
+  item.button.tabIndex = item.pencil.tabIndex = 0;
   item.button.focus(how);
 }
 

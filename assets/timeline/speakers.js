@@ -30,7 +30,7 @@ function buildLane(lane) {
   lane.button.append(makeDot(lane), lane.name);
   if (lane.speaker !== null) {
     lane.button.type = "button";
-    lane.button.append(makePencil());
+    lane.button.append(makePencil("tl-pencil"));
     lane.button.addEventListener("click", () => editName(lane));
   }
   lane.share = make("span", "tl-share");
@@ -52,11 +52,11 @@ function makeDot(lane) {
   return dot;
 }
 
-function makePencil() {
+function makePencil(className = "") {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("class", "tl-pencil");
+  svg.setAttribute("class", className);
   svg.setAttribute("aria-hidden", "true");
   const path = document.createElementNS(space, "path");
   path.setAttribute("d", "M3 13l.7-2.8L10.5 3.4l2.1 2.1-6.8 6.8zM9 4.9l2.1 2.1");

@@ -1,9 +1,9 @@
 // Timeline and transcript of one run, drawn from two props that Python sends.
 //
-// value: JSON lines, the first with the number of the run, then one a finished segment; it only
-//        ever grows within a run.
-// meta:  run, length (of the value), duration_s, status, names by label, talk_s by label, and the
-//        open segment.
+// value: JSON lines, the first with the numbers of run and revision, then one a finished segment;
+//        it only ever grows within a revision.
+// meta:  run, revision, length (of the value), duration_s, status, names by label, talk_s by label,
+//        the open segment, and what can be edited.
 //
 // Gradio runs this file once a mount as the body of a function that is given `element`, `trigger`,
 // `props` and `watch`. All text of the model or of a person goes through textContent.
@@ -22,7 +22,7 @@ const lanesList = $(".tl-lanes");
 const rowsList = $(".tl-rows");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-let run, read, meta, items, lanes, pending, duration, view, active, anyTime, covered;
+let run, revision, read, meta, items, lanes, pending, duration, view, active, anyTime, covered;
 let marked, markedFor; // how many items were compared with which duration
 let local = new Map(); // renames made here and not yet confirmed by Python
 
@@ -48,7 +48,9 @@ function counted(n, noun) {
 // ---- state -----------------------------------------------------------------------------------
 
 function startOver(from) {
+  if (meta.run !== run) local.clear();
   run = meta.run;
+  revision = meta.revision;
   read = from;
   items = [];
   lanes = new Map();
@@ -60,7 +62,6 @@ function startOver(from) {
   atEnd = true;
   view = { from: 0, to: 0 };
   active = new Set();
-  local.clear();
   rowsList.replaceChildren();
   lanesList.replaceChildren();
   hideTip();
@@ -70,12 +71,13 @@ function update() {
   const value = props.value || "";
   const next = props.meta || {};
   // Gradio sets meta first and the value a moment later: half an update is none.
-  const header = value ? '{"run":' + next.run + "}\n" : "";
+  const header = value ? '{"run":' + next.run + ',"revision":' + next.revision + "}\n" : "";
   if (value.length !== next.length || !value.startsWith(header)) return;
   const before = (meta && meta.names) || {};
   const spoken = meta ? meta.status : undefined;
   meta = next;
-  if (meta.run !== run || value.length < read) startOver(header.length);
+  const place = meta.run === run && meta.revision !== revision ? placeNow() : null;
+  if (meta.run !== run || place || value.length < read) startOver(header.length);
   for (const [label, name] of Object.entries(next.names || {})) {
     // The newest change wins; a run in progress goes on sending the names it began with.
     if (before[label] !== name && local.get(label) !== name) local.delete(label);
@@ -83,9 +85,11 @@ function update() {
   append(value);
   showPending(meta.open);
   setDuration();
+  if (place) backTo(place);
   showNames();
   showShares();
   showState(spoken);
+  showEditing();
   markActive(lastTime, wasPlaying);
   if (find.value) search(false);
   keepEnd(spoken === "running");

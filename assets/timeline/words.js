@@ -1,4 +1,4 @@
-// Every word of the component in one place; a second language is a second object.
+// Every word that the script writes; those of the markup stand there.
 
 const WORDS = {
   locale: "en",
@@ -6,6 +6,9 @@ const WORDS = {
   unknownTime: "–",
   playFrom: "Play from ",
   noTime: "No time known",
+  edit: "Edit segment",
+  editAt: "Edit segment at ",
+  newcomer: "New speaker",
   rename: "Rename ",
   renameHint: "click to rename",
   nameFor: "Name of ",
@@ -27,6 +30,7 @@ const WORDS = {
     end_before_start: ["end before start", "The model wrote an end that lies before the start"],
     negative_start: ["negative start", "The model wrote a start before the recording begins"],
     label_replaced: ["second label", "The model wrote a speaker without words just before this one"],
+    edited: ["edited", "Changed by a person; the raw text is as the model wrote it"],
     open_end: ["open end", "The model wrote no end for this segment"],
   },
 };

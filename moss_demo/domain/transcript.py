@@ -6,13 +6,14 @@ from enum import StrEnum
 
 
 class SegmentFlag(StrEnum):
-    """What the parser could not read as written; the text itself is always kept."""
+    """What is irregular about a segment; all but `EDITED` are what the parser could not read."""
 
     PREAMBLE = "preamble"  # stands before the first header, so nothing is known of it
     END_BEFORE_START = "end_before_start"  # the end was moved to the start
     NEGATIVE_START = "negative_start"  # the start was moved to 0
     LABEL_REPLACED = "label_replaced"  # an earlier label had no words before this one came
     OPEN_END = "open_end"  # no end was written
+    EDITED = "edited"  # a person changed it
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,9 @@
 """Files a visitor can download, in a folder nobody else can guess."""
 
 import re
+import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no types
@@ -13,18 +15,34 @@ from moss_demo.ui.visitor import new_folder
 MAX_STEM_BYTES = 80
 
 
-def write_exports(
-    run: Run, names: Mapping[str, str], figures: Mapping[str, object]
-) -> dict[ExportFormat, str]:
-    """Write the transcript in every format.
+@dataclass(frozen=True, slots=True)
+class Downloads:
+    """What can be downloaded of one run.
+
+    Attributes:
+        folder: holds all of it and nothing else.
+        exports: the transcript, a path by format.
+        charts: the figures as one web page.
+    """
+
+    folder: str
+    exports: Mapping[ExportFormat, str]
+    charts: str
+
+
+def write_downloads(
+    run: Run,
+    names: Mapping[str, str],
+    figures: Mapping[str, object],
+    charts: Iterable[go.Figure],
+) -> Downloads:
+    """Write the transcript in every format, and its charts.
 
     Args:
         run: finished or stopped.
         names: speaker names by label, as renamed in the view.
         figures: what the project's JSON keeps about how the run went.
-
-    Returns:
-        Path by format.
+        charts: drawn already.
     """
     folder = new_folder()
     stem = safe_stem(run.clip_name)
@@ -42,7 +60,15 @@ def write_exports(
         path = folder / f"{stem}.{fmt.extension}"
         path.write_text(text, encoding="utf-8", newline="")
         paths[fmt] = str(path)
-    return paths
+    page = folder / f"{stem}.charts.html"
+    page.write_text(_charts_page(charts), encoding="utf-8")
+    return Downloads(str(folder), paths, str(page))
+
+
+def discard(downloads: Downloads | None) -> None:
+    """Delete what was written, if anything was; what is gone already is no error."""
+    if downloads is not None:
+        shutil.rmtree(downloads.folder, ignore_errors=True)
 
 
 def write_text(name: str, text: str) -> str:
@@ -52,14 +78,9 @@ def write_text(name: str, text: str) -> str:
     return str(path)
 
 
-def write_charts(clip_name: str, figures: Iterable[go.Figure]) -> str:
+def write_charts(name: str, figures: Iterable[go.Figure]) -> str:
     """Write figures as one web page that needs no network; returns its path."""
-    parts = [
-        figure.to_html(full_html=False, include_plotlyjs=number == 0)
-        for number, figure in enumerate(figures)
-    ]
-    page = ['<!doctype html><meta charset="utf-8"><title>Charts</title>', *parts]
-    return write_text(f"{safe_stem(clip_name)}.charts.html", "\n".join(page))
+    return write_text(f"{safe_stem(name)}.charts.html", _charts_page(figures))
 
 
 def safe_stem(name: str) -> str:
@@ -68,3 +89,12 @@ def safe_stem(name: str) -> str:
     while len(stem.encode()) > MAX_STEM_BYTES:
         stem = stem[:-1]
     return stem or "transcript"
+
+
+def _charts_page(figures: Iterable[go.Figure]) -> str:
+    """Return figures as one web page that needs no network."""
+    parts = [
+        figure.to_html(full_html=False, include_plotlyjs=number == 0)
+        for number, figure in enumerate(figures)
+    ]
+    return "\n".join(['<!doctype html><meta charset="utf-8"><title>Charts</title>', *parts])

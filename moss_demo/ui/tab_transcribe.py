@@ -2,22 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 
 import gradio as gr
 
-from moss_demo.domain.events import Run
-from moss_demo.domain.figures import run_figures
-from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.pool import Waiting
-from moss_demo.errors import MossDemoError
+from moss_demo.errors import EditError, MossDemoError
 from moss_demo.ui import offer, present
 from moss_demo.ui.context import AppContext, Sample
-from moss_demo.ui.figures import talk_time_figure, timeline_figure
-from moss_demo.ui.files import write_charts, write_exports
 from moss_demo.ui.lanes import with_name
+from moss_demo.ui.outcome import Outcome, outcome_of, over
 from moss_demo.ui.recording import Recording, open_recording
-from moss_demo.ui.timeline import TimelineStatus, timeline_update
+from moss_demo.ui.revising import carry_out
 from moss_demo.ui.transcribe_layout import (
     CUSTOM_PROMPT,
     Inputs,
@@ -26,29 +22,16 @@ from moss_demo.ui.transcribe_layout import (
     lay_out_results,
     waveform_options,
 )
-from moss_demo.ui.transcription import Snapshot, Wishes, prompt_text, transcribe
+from moss_demo.ui.transcribe_results import (
+    outputs,
+    show_ended,
+    show_streaming,
+    show_transcript,
+    show_view,
+    with_files,
+)
+from moss_demo.ui.transcription import Wishes, prompt_text, transcribe
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the session keeps of its last run: values only, no samples and no model.
-
-    Attributes:
-        run: finished, stopped or still running.
-        engine: what ran, or None when the run ended before that was known.
-        load_s: seconds of loading, or None when the engine was resident.
-        clip_warnings: what the decoder had to say.
-        number: counts the session's runs, so that the view knows when to start over.
-        compile_s: seconds of compiling, or None when nothing was to compile.
-    """
-
-    run: Run
-    engine: EngineInfo | None
-    load_s: float | None
-    clip_warnings: tuple[str, ...]
-    number: int
-    compile_s: float | None
 
 
 def build(context: AppContext) -> None:
@@ -132,7 +115,9 @@ def _wire_run(
     outcome: gr.State,
     names: gr.State,
 ) -> None:
-    """Start, stream, stop, finish and rename."""
+    """Start, stream, stop, finish, rename and edit."""
+    begun_number = gr.State(0)
+    nothing: Updates = {results.status: gr.skip()}
 
     def begin() -> Updates:
         return started(inputs.start, inputs.stop) | {results.status: present.STARTING}
@@ -141,57 +126,58 @@ def _wire_run(
         return ended(inputs.start, inputs.stop)
 
     def stream(values: Updates) -> Iterator[Updates]:
-        number = values[outcome].number + 1 if values[outcome] else 1
+        number = values[begun_number] + 1
         kept: Outcome | None = None
-        yield {names: {}}  # once: names given while the text streams are kept
+        yield {names: {}, begun_number: number}  # once: names given while the text streams are kept
         try:
             with closing(transcribe(_wishes(inputs, source, values), context)) as snapshots:
                 for snapshot in snapshots:
                     if isinstance(snapshot, Waiting):
                         yield {results.status: present.waiting_line(snapshot.place)}
                         continue
-                    kept = Outcome(
-                        snapshot.run,
-                        snapshot.engine,
-                        snapshot.load_s,
-                        snapshot.clip_warnings,
-                        number,
-                        snapshot.compile_s,
-                    )
-                    yield {outcome: kept} | _streaming(results, snapshot, number)
+                    kept = outcome_of(snapshot, number)
+                    yield {outcome: kept} | show_streaming(results, snapshot, number)
         except MossDemoError as error:
-            partial = {} if kept is None else _finished(results, kept, {})
-            yield partial | {results.status: present.failed_line(str(error))}
+            failed = {} if kept is None else {outcome: replace(kept, failure=str(error))}
+            yield failed | {results.status: present.failed_line(str(error))}
             raise gr.Error(str(error), print_exception=False) from error
 
     def finish(values: Updates) -> Updates:
         kept: Outcome | None = values[outcome]
-        if kept is None or kept.run.started is None:
+        if kept is None or kept.number != values[begun_number] or kept.run.started is None:
             return {results.status: present.NOT_STARTED}
-        return _finished(results, kept, values[names])
+        kept = with_files(over(kept), values[names])
+        return {outcome: kept} | show_ended(results, kept, values[names])
+
+    def fail(values: Updates) -> Updates:
+        kept: Outcome | None = values[outcome]
+        if kept is None or not kept.failure or kept.revisions is not None:
+            return nothing  # stopped, or over before it began
+        return finish(values)
 
     def rename(values: Updates, event: gr.EventData) -> Updates:
         renamed = with_name(values[names], event.speaker, event.name)
         kept: Outcome | None = values[outcome]
-        updates = {} if kept is None else _named(results, kept, renamed)
-        return {names: renamed} | updates
+        if kept is None or kept.revisions is None:
+            return {names: renamed}
+        kept = with_files(kept, renamed)
+        return {names: renamed, outcome: kept} | show_transcript(results, kept, renamed)
+
+    def revise(values: Updates, event: gr.EventData) -> Updates:
+        kept: Outcome | None = values[outcome]
+        if kept is None or kept.revisions is None:
+            return nothing
+        try:
+            revisions = carry_out(kept.revisions, event.asked, kept.run.duration_s)
+        except EditError as error:
+            return {results.timeline: show_view(kept, values[names], str(error))}
+        kept = with_files(replace(kept, revisions=revisions), values[names])
+        return {outcome: kept} | show_transcript(results, kept, values[names])
 
     buttons = [inputs.start, inputs.stop]
-    shown = [
-        results.status,
-        results.engine,
-        results.timeline,
-        results.notices,
-        results.figures,
-        results.download_notes,
-        results.timeline_plot,
-        results.talk_time_plot,
-        results.charts_file,
-        results.raw,
-        *(button for _, button in results.downloads),
-    ]
+    shown = [outcome, *outputs(results)]
     asked = {
-        outcome,
+        begun_number,
         source,
         inputs.player,
         inputs.checkpoint,
@@ -205,19 +191,13 @@ def _wire_run(
         inputs.speech_gate,
     }
     begun = inputs.start.click(begin, None, [*buttons, results.status], queue=False, **HELPER)
-    job = begun.then(
-        stream,
-        asked,
-        [outcome, names, *shown],
-        **HELPER,
-        **ON_DEVICE,
-    )
-    job.then(finish, {outcome, names}, shown, **HELPER).then(
-        end, None, buttons, queue=False, **HELPER
-    )
-    job.failure(end, None, buttons, queue=False, **HELPER)
+    job = begun.then(stream, asked, [names, begun_number, *shown], **HELPER, **ON_DEVICE)
+    known = {outcome, names, begun_number}
+    for event, handler in ((job.then, finish), (job.failure, fail)):
+        event(handler, known, shown, **HELPER).then(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
-    results.timeline.rename(rename, {outcome, names}, [names, *shown], **HELPER)
+    results.timeline.rename(rename, known, [names, *shown], **HELPER)
+    results.timeline.revise(revise, known, shown, **HELPER)
 
 
 def _recording_path(player: str | None, recording: Recording | None) -> str | None:
@@ -240,51 +220,3 @@ def _wishes(inputs: Inputs, source: gr.State, values: Updates) -> Wishes:
         speech_gate=values[inputs.speech_gate],
         duration_s=None if values[source] is None else values[source].duration_s,
     )
-
-
-def _streaming(results: Results, snapshot: Snapshot, number: int) -> Updates:
-    """Show a run in progress: transcript and figures, nothing that is costly to draw."""
-    run = snapshot.run
-    return {
-        results.status: snapshot.status,
-        results.engine: "" if snapshot.engine is None else present.engine_line(snapshot.engine),
-        results.timeline: timeline_update(run, number=number, names={}),
-        results.notices: gr.HTML(visible=False),
-        results.figures: list(run_figures(run, snapshot.load_s, snapshot.compile_s)),
-    }
-
-
-def _finished(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
-    """Show everything about a run that ended by itself or by a stop."""
-    run = kept.run
-    warnings = present.warning_rows(run, kept.clip_warnings, kept.engine)
-    status = present.stopped_line(run) if run.finished is None else present.status_line(run)
-    return {
-        results.status: status,
-        results.notices: gr.HTML(value=warnings, visible=bool(warnings)),
-        results.figures: list(run_figures(run, kept.load_s, kept.compile_s)),
-        results.raw: run.raw,
-    } | _named(results, kept, names)
-
-
-def _named(results: Results, kept: Outcome, names: dict[str, str]) -> Updates:
-    """Show and write everything that carries a speaker's name."""
-    run = kept.run
-    files = write_exports(run, names, {} if kept.engine is None else kept.engine.record())
-    status = TimelineStatus.STOPPED if run.finished is None else None
-    charts = (
-        timeline_figure(run.transcript, run.duration_s, names),
-        talk_time_figure(run.transcript, run.duration_s, names),
-    )
-    return {
-        results.timeline: timeline_update(run, number=kept.number, names=names, status=status),
-        results.download_notes: present.download_notes(run, names),
-        results.timeline_plot: charts[0],
-        results.talk_time_plot: charts[1],
-        results.charts_file: gr.DownloadButton(
-            value=write_charts(run.clip_name, charts), interactive=True
-        ),
-    } | {
-        button: gr.DownloadButton(value=files[fmt], interactive=True)
-        for fmt, button in results.downloads
-    }

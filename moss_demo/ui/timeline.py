@@ -15,6 +15,7 @@ from typing import Any, TypedDict
 
 import gradio as gr
 
+from moss_demo.domain.editing import Revisions
 from moss_demo.domain.events import Run, StopReason
 from moss_demo.domain.transcript import Segment
 from moss_demo.ui.lanes import talk_time_s
@@ -42,6 +43,20 @@ class SegmentPayload(TypedDict):
     flags: list[str]
 
 
+class EditingMeta(TypedDict):
+    """What the editor offers.
+
+    Attributes:
+        undo: there is a change to take back.
+        redo: there is a change to make again.
+        problem: why the last change was refused, or empty.
+    """
+
+    undo: bool
+    redo: bool
+    problem: str
+
+
 class TimelineMeta(TypedDict):
     """What changes at every update and is small.
 
@@ -50,21 +65,25 @@ class TimelineMeta(TypedDict):
 
     Attributes:
         run: number of the run within the session; another one makes the script start over.
+        revision: number of the revision; another one draws everything again, where it stood.
         length: UTF-16 code units of the value.
         status: a `TimelineStatus`.
         duration_s: length of the recording, 0 when unknown.
         names: names given by a person, by label.
         talk_s: pairs of label (None: unlabelled) and seconds of speech.
         open: the segment being written, None once the run has ended.
+        editing: what the editor offers, None where nothing can be changed.
     """
 
     run: int
+    revision: int
     length: int
     status: str
     duration_s: float
     names: dict[str, str]
     talk_s: list[tuple[str | None, float]]
     open: SegmentPayload | None
+    editing: EditingMeta | None
 
 
 _PARTS = (
@@ -76,6 +95,7 @@ _PARTS = (
     "pointer",
     "player",
     "find",
+    "edit",
     "keys",
     "start",
 )
@@ -86,12 +106,14 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 
 _IDLE = TimelineMeta(
     run=0,
+    revision=0,
     length=0,
     status=TimelineStatus.IDLE.value,
     duration_s=0.0,
     names={},
     talk_s=[],
     open=None,
+    editing=None,
 )
 
 
@@ -106,13 +128,14 @@ def segment_payload(segment: Segment) -> SegmentPayload:
     )
 
 
-def run_lines(number: int, segments: Iterable[Segment]) -> str:
-    """Return JSON lines: one with the number of the run, then one a segment.
+def run_lines(number: int, revision: int, segments: Iterable[Segment]) -> str:
+    """Return JSON lines: one with the numbers of run and revision, then one a segment.
 
     Within a run the text only grows, so an update of a long transcript crosses the network as its
     new lines alone.
     """
-    lines = [_encode({"run": number}), *(_encode(segment_payload(s)) for s in segments)]
+    head = {"run": number, "revision": revision}
+    lines = [_encode(head), *(_encode(segment_payload(s)) for s in segments)]
     return "".join(line + "\n" for line in lines)
 
 
@@ -122,6 +145,8 @@ def timeline_update(
     number: int,
     names: Mapping[str, str],
     status: TimelineStatus | None = None,
+    revisions: Revisions | None = None,
+    problem: str = "",
 ) -> dict[str, Any]:
     """Return the Gradio update that shows a run in a `Timeline`.
 
@@ -134,14 +159,19 @@ def timeline_update(
         names: names given by a person, by label.
         status: what to say about the run; left out, it is done when finished and else running, so
             a stopped or failed run has to say so.
+        revisions: where the segments of the run come from and what can be taken back; left out,
+            nothing can be changed.
+        problem: why the last change was refused.
     """
     if status is None:
         status = _status(run)
     running = status is TimelineStatus.RUNNING
-    value = run_lines(number, run.segments if running else run.transcript.segments)
+    revision = 0 if revisions is None else revisions.number
+    value = run_lines(number, revision, run.segments if running else run.transcript.segments)
     writing = run.open_segment if running else None
     meta = TimelineMeta(
         run=number,
+        revision=revision,
         length=len(value.encode("utf-16-le")) // 2,
         status=status.value,
         duration_s=run.duration_s,
@@ -151,6 +181,9 @@ def timeline_update(
             for label, seconds in talk_time_s(run.transcript.segments, run.duration_s).items()
         ],
         open=None if writing is None else segment_payload(writing),
+        editing=None
+        if revisions is None
+        else EditingMeta(undo=bool(revisions.past), redo=bool(revisions.future), problem=problem),
     )
     return gr.update(value=value, meta=meta)
 
@@ -158,8 +191,9 @@ def timeline_update(
 class Timeline(gr.HTML):
     """Lanes by speaker over a clickable transcript, tied to a `gr.Audio` of the same page.
 
-    Raises the event `rename` with `evt.speaker` (the label) and `evt.name` (blank: undo), so
-    `timeline.rename(handler, …)` works like any listener. As an output it takes the result of
+    Raises the event `rename` with `evt.speaker` (the label) and `evt.name` (blank: undo), and
+    `revise` with `evt.asked`, see `revising.carry_out`, so `timeline.rename(handler, …)` works like
+    any listener. As an output it takes the result of
     `timeline_update`; use `show_progress="hidden"`, or Gradio covers it until the first yield.
     """
 

@@ -1,7 +1,9 @@
 """Fixtures of the page's tests: Chromium, a served page, and a page that must stay quiet."""
 
+import gc
 import os
 import shutil
+import warnings
 import wave
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +19,13 @@ from moss_demo.ui.theme import load_css, make_theme
 from .viewer import RECORDING_S, Script, build_page, open_page
 
 _LOCAL = {"127.0.0.1", "localhost"}
+
+
+def pytest_sessionfinish() -> None:
+    """Collect what Gradio left open while its warnings can still be passed over."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import pytest
 from moss_demo.domain.events import Finished, Run, StopReason
 from moss_demo.domain.exports import ExportFormat
 from moss_demo.domain.transcript import Segment
-from moss_demo.ui.files import safe_stem, write_exports
+from moss_demo.ui.files import discard, safe_stem, write_downloads
 
 SEGMENTS = (Segment(0.5, 2.0, "S01", "good morning"), Segment(2.0, 3.0, "S02", "hello"))
 RUN = Run(
@@ -22,7 +22,7 @@ RUN = Run(
 
 def test_every_format_is_written_with_the_names_of_the_view() -> None:
     """A renamed speaker is renamed in every file that names speakers."""
-    files = write_exports(RUN, {"S01": "Alice"}, {})
+    files = write_downloads(RUN, {"S01": "Alice"}, {}, ()).exports
     assert files.keys() == set(ExportFormat)
     assert len(set(files.values())) == len(ExportFormat)
     without_speakers = {ExportFormat.UEM}
@@ -32,8 +32,18 @@ def test_every_format_is_written_with_the_names_of_the_view() -> None:
 
 def test_two_runs_never_share_a_folder() -> None:
     """The same recording twice gives two sets of files."""
-    folders = {Path(write_exports(RUN, {}, {})[ExportFormat.SRT]).parent for _ in range(2)}
-    assert len(folders) == 2
+    one, other = (write_downloads(RUN, {}, {}, ()) for _ in range(2))
+    assert one.folder != other.folder
+
+
+def test_what_is_discarded_is_gone_and_nothing_else() -> None:
+    """Files of an older state of a transcript, or of a deleted run, do not fill the disk."""
+    one, other = (write_downloads(RUN, {}, {}, ()) for _ in range(2))
+    discard(one)
+    discard(one)
+    discard(None)
+    assert not Path(one.folder).exists()
+    assert Path(other.charts).exists()
 
 
 @pytest.mark.parametrize(

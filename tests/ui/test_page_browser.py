@@ -118,6 +118,14 @@ def test_a_sample_streams_into_a_transcript_that_can_be_played_renamed_and_taken
     assert srt.startswith("1\n00:00:")
     assert "Alice: " in srt
 
+    _rows(opened).nth(3).hover()
+    _rows(opened).nth(3).get_by_role("button", name="Edit segment").click()
+    opened.get_by_label("Text", exact=True).fill("Quite another thing.")
+    opened.get_by_role("button", name="Save", exact=True).click()
+    expect(_rows(opened).nth(3)).to_contain_text("Quite another thing.")
+    assert "Quite another thing." in _download(opened, "vtt")
+    assert "Quite another thing." not in _download(opened, "raw")
+
     opened.get_by_role("tab", name="Raw text").click()
     expect(opened.locator("#raw textarea")).to_have_value(RAW_TEXT)
     opened.get_by_role("tab", name="Charts").click()
@@ -125,7 +133,7 @@ def test_a_sample_streams_into_a_transcript_that_can_be_played_renamed_and_taken
         opened.locator("#charts-file").click()
     assert "<script" in Path(saved.value.path()).read_text(encoding="utf-8")
     bars = opened.locator("#timeline-plot .bars .point path")
-    expect(bars).to_have_count(_rows(opened).count())
+    expect(bars).to_have_count(_rows(opened).count(), timeout=RUN_MS)  # plotly loads on first use
     assert all(box["width"] > 1 for bar in bars.all() if (box := bar.bounding_box()))
 
 

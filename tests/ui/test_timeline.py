@@ -41,8 +41,8 @@ segments = st.builds(
 @given(st.lists(segments))
 def test_each_segment_is_one_line_whatever_it_holds(spoken: list[Segment]) -> None:
     """No text, label or time of the model can break the lines that the page reads."""
-    lines = run_lines(7, spoken).split("\n")
-    assert (lines.pop(0), lines.pop()) == ('{"run":7}', "")
+    lines = run_lines(7, 2, spoken).split("\n")
+    assert (lines.pop(0), lines.pop()) == ('{"run":7,"revision":2}', "")
     assert len(lines) == len(spoken)
     for line, segment in zip(lines, spoken, strict=True):
         read = json.loads(line, parse_constant=lambda _: pytest.fail("not JSON"))
@@ -53,7 +53,7 @@ def test_each_segment_is_one_line_whatever_it_holds(spoken: list[Segment]) -> No
 @given(st.lists(segments), segments)
 def test_the_text_only_grows_while_a_run_goes_on(spoken: list[Segment], more: Segment) -> None:
     """An update adds lines at the end, so only these cross the network."""
-    assert run_lines(1, [*spoken, more]).startswith(run_lines(1, spoken))
+    assert run_lines(1, 0, [*spoken, more]).startswith(run_lines(1, 0, spoken))
 
 
 def test_the_segment_being_written_travels_beside_the_finished_ones() -> None:

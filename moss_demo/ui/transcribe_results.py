@@ -1,0 +1,112 @@
+"""How the Transcribe tab shows a run: while it goes on, once it has ended or was changed."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+
+from moss_demo.domain.figures import run_figures
+from moss_demo.ui import present
+from moss_demo.ui.figures import talk_time_figure, timeline_figure
+from moss_demo.ui.files import discard, write_downloads
+from moss_demo.ui.outcome import Outcome
+from moss_demo.ui.timeline import TimelineStatus, timeline_update
+from moss_demo.ui.transcribe_layout import Results
+from moss_demo.ui.transcription import Snapshot
+from moss_demo.ui.wiring import Updates
+
+
+def outputs(results: Results) -> list[Any]:
+    """List every component that a run changes."""
+    return [
+        results.status,
+        results.engine,
+        results.timeline,
+        results.notices,
+        results.figures,
+        results.download_notes,
+        results.timeline_plot,
+        results.talk_time_plot,
+        results.charts_file,
+        results.raw,
+        *(button for _, button in results.downloads),
+    ]
+
+
+def show_streaming(results: Results, snapshot: Snapshot, number: int) -> Updates:
+    """Show a run in progress: transcript and figures, nothing that is costly to draw."""
+    run = snapshot.run
+    return {
+        results.status: snapshot.status,
+        results.engine: "" if snapshot.engine is None else present.engine_line(snapshot.engine),
+        results.timeline: timeline_update(run, number=number, names={}),
+        results.notices: gr.HTML(visible=False),
+        results.figures: list(run_figures(run, snapshot.load_s, snapshot.compile_s)),
+    }
+
+
+def show_ended(results: Results, kept: Outcome, names: Mapping[str, str]) -> Updates:
+    """Show everything about a run that ended by itself, by a stop or by an error."""
+    return {
+        results.status: _status_line(kept),
+        results.engine: "" if kept.engine is None else present.engine_line(kept.engine),
+        results.figures: list(run_figures(kept.run, kept.load_s, kept.compile_s)),
+        results.raw: kept.run.raw,
+    } | show_transcript(results, kept, names)
+
+
+def show_transcript(results: Results, kept: Outcome, names: Mapping[str, str]) -> Updates:
+    """Show everything that changes with a speaker's name or an edited segment."""
+    run, files = kept.shown, kept.files
+    warnings = present.warning_rows(run, kept.clip_warnings, kept.engine)
+    charts = _charts(kept, names)
+    updates: Updates = {
+        results.timeline: show_view(kept, names),
+        results.notices: gr.HTML(value=warnings, visible=bool(warnings)),
+        results.download_notes: present.download_notes(run, names),
+        results.timeline_plot: charts[0],
+        results.talk_time_plot: charts[1],
+    }
+    if files is not None:
+        updates[results.charts_file] = gr.DownloadButton(value=files.charts, interactive=True)
+        for fmt, button in results.downloads:
+            updates[button] = gr.DownloadButton(value=files.exports[fmt], interactive=True)
+    return updates
+
+
+def show_view(kept: Outcome, names: Mapping[str, str], problem: str = "") -> dict[str, Any]:
+    """Return the update of the view; a problem says why a change was refused."""
+    status = TimelineStatus.FAILED if kept.failure else TimelineStatus.STOPPED
+    return timeline_update(
+        kept.shown,
+        number=kept.number,
+        names=names,
+        status=status if kept.run.finished is None else None,
+        revisions=kept.revisions,
+        problem=problem,
+    )
+
+
+def with_files(kept: Outcome, names: Mapping[str, str]) -> Outcome:
+    """Write what can be downloaded anew and drop what was written before."""
+    figures = {} if kept.engine is None else kept.engine.record()
+    files = write_downloads(kept.shown, names, figures, _charts(kept, names))
+    discard(kept.files)
+    return replace(kept, files=files)
+
+
+def _charts(kept: Outcome, names: Mapping[str, str]) -> tuple[Any, Any]:
+    run = kept.shown
+    return (
+        timeline_figure(run.transcript, run.duration_s, names),
+        talk_time_figure(run.transcript, run.duration_s, names),
+    )
+
+
+def _status_line(kept: Outcome) -> str:
+    if kept.failure:
+        return present.failed_line(kept.failure)
+    if kept.run.finished is None:
+        return present.stopped_line(kept.run)
+    return present.status_line(kept.run)
