@@ -82,7 +82,7 @@ def speakers_figure(rows: Sequence[ClipRow]) -> go.Figure | None:
     if not pairs:
         return None
     true, found = sorted({a for a, _ in pairs}), sorted({b for _, b in pairs})
-    counts = [[pairs.get((a, b), 0) for b in found] for a in true]
+    counts = [[pairs.get((a, b)) for b in found] for a in true]
     figure = go.Figure(
         go.Heatmap(
             x=[str(b) for b in found],
@@ -90,8 +90,8 @@ def speakers_figure(rows: Sequence[ClipRow]) -> go.Figure | None:
             z=counts,
             text=[[str(count or "") for count in line] for line in counts],
             texttemplate="%{text}",
-            textfont={"size": 15},
-            colorscale=[[0, "rgba(87, 113, 243, 0.06)"], [1, "rgba(87, 113, 243, 0.75)"]],
+            textfont={"size": 15, "color": "#0f172a"},
+            colorscale=[[0, "#dbe4ff"], [1, "#8ea2f8"]],  # dark words are read on all of it
             showscale=False,
             xgap=2,
             ygap=2,

@@ -27,12 +27,12 @@ STOPPED_EARLY = "Stopped before a recording was done."
 HEADERS = [
     "Line",
     "Recording",
-    "Group",
-    "Length",
     "WER %",
     "cpWER %",
     "DER %",
     "Speakers",
+    "Length",
+    "Group",
     "Remark",
 ]
 
@@ -74,12 +74,12 @@ def clip_rows(rows: Sequence[ClipRow]) -> list[list[str]]:
         [
             str(row.line),
             row.audio,
-            row.group,
-            "" if row.duration_s is None else clock(row.duration_s),
             _percent(row.wer),
             _percent(row.cpwer),
             _percent(row.der),
             _speakers(row),
+            "" if row.duration_s is None else clock(row.duration_s),
+            row.group,
             row.reason if row.status is Status.FAILED else row.warnings,
         ]
         for row in rows
@@ -106,9 +106,7 @@ def summary_tables(report: Report) -> tuple[Table, ...]:
         for name, label in RATES.items()
     ]
     tables = [
-        Table(
-            "Corpus", ("Figure", "%", "95 % interval over recordings"), tuple(rows), _notes(report)
-        ),
+        Table("Corpus", ("Figure", "%", "95 % over recordings"), tuple(rows), _notes(report)),
         Table(
             "Time",
             ("Figure", "Value"),

@@ -174,7 +174,7 @@ def test_the_rows_that_deserve_a_look_come_first() -> None:
     assert [row.line for row in worst_first(rows)] == [4, 3, 2, 1]
     shown = clip_rows(worst_first(rows))
     assert shown[0][-1] == "It is gone."
-    assert shown[1][:6] == ["3", "3.wav", "", "0:02", "40.0", ""]
+    assert shown[1][:7] == ["3", "3.wav", "40.0", "", "", "", "0:02"]
 
 
 def test_figures_draw_what_was_measured_and_escape_names() -> None:
