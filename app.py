@@ -9,7 +9,7 @@ from pathlib import Path
 from moss_demo.engine.weights.packages import hide_torchao
 from moss_demo.errors import MossDemoError
 from moss_demo.serving import supervisor
-from moss_demo.settings import Settings, from_environment, keep_kernels
+from moss_demo.settings import Settings, from_environment, keep_kernels, keep_weights
 
 
 def parse_arguments(words: Sequence[str]) -> tuple[Settings, argparse.Namespace]:
@@ -30,6 +30,7 @@ def serve(settings: Settings, arguments: argparse.Namespace) -> None:
     """Build the page and serve it until interrupted."""
     hide_torchao()
     keep_kernels()
+    keep_weights()
     from moss_demo.ui.app import build_app, keep_serving, launch  # imports model libraries
     from moss_demo.ui.context import build_context
 

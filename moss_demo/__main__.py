@@ -28,6 +28,7 @@ COMMANDS = {
     "weights": "report what a precision does to the weights: bytes and errors of each matrix",
     "info": "print versions, devices, checkpoints and caches",
     "bench-engine": "time the fast decode path against the reference",
+    "space": "write the folder to push to a Hugging Face Space",
     "download": "fetch published weights into the Hugging Face cache",
 }
 PROGRAM = "python -m moss_demo"

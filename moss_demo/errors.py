@@ -56,8 +56,8 @@ class BusyError(MossDemoError):
         self.retry_after_s = max(1, round(wait_s or 60))
         minutes = max(1, round(self.retry_after_s / 60))
         super().__init__(
-            f"This server is busy: {waiting} runs are waiting. Try again in about {minutes} "
-            f"minute{'' if minutes == 1 else 's'}."
+            f"This server is busy: {waiting} run{'' if waiting == 1 else 's'} waiting. "
+            f"Try again in about {minutes} minute{'' if minutes == 1 else 's'}."
         )
 
 

@@ -200,6 +200,15 @@ def keep_kernels() -> None:
         os.environ.update({name: str(cache / folders[name]) for name in missing})
 
 
+def keep_weights() -> None:
+    """Keep weights in the usual cache; in a folder of this start where that cannot be written.
+
+    Belongs before the import of huggingface_hub. What the host named stays.
+    """
+    if not {"HF_HOME", "HF_HUB_CACHE", "XDG_CACHE_HOME"} & os.environ.keys():
+        os.environ["HF_HOME"] = str(_writable(Path("~/.cache/huggingface")))
+
+
 def _cache(environment: Mapping[str, str]) -> Path:
     users = environment.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(environment.get("MOSS_DEMO_CACHE") or f"{users}/moss_demo")

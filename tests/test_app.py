@@ -22,10 +22,13 @@ ROOT = Path(__file__).parents[1]
 def test_a_wrong_setting_ends_the_start_in_one_line(
     variables: dict[str, str], words: list[str], message: str
 ) -> None:
-    """Status 2 and a sentence that names the setting; no traceback."""
+    """Status 2 and a sentence that names the setting; no traceback.
+
+    The user has no home that can be written to, as a container may give one: nothing needs it.
+    """
     done = subprocess.run(
         [sys.executable, str(ROOT / "app.py"), *words],
-        env={"PATH": "/usr/bin:/bin", "HOME": "/tmp", **variables},
+        env={"PATH": "/usr/bin:/bin", "HOME": "/dev/null", **variables},
         capture_output=True,
         text=True,
         check=False,

@@ -91,3 +91,21 @@ def test_settings_listed_are_settings_read() -> None:
     for name in names:
         value = VALUES.get(name, "7")
         assert from_environment({name: value}) != from_environment({}), name
+
+
+def test_the_container_uses_variables_that_are_listed() -> None:
+    """What the Dockerfile sets stands in the README's table, and its files are here."""
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    block = dockerfile.split("ENV ")[1].split("VOLUME")[0]
+    names = set(re.findall(r"(\w+)=", block)) - {"HOME"}
+    assert names
+    assert {name for name in names if f"`{name}`" not in README} == set()
+    for line in re.findall(r"^COPY (.*) \S+$", dockerfile, re.MULTILINE):
+        assert all((ROOT / name).exists() for name in line.split())
+
+
+def test_tests_named_in_the_security_review_exist() -> None:
+    """Each attack points to the tests that hold it off."""
+    review = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`(tests/\S+\.py)`", review):
+        assert (ROOT / name).is_file(), name

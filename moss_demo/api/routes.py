@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
 from typing import Any
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -84,16 +84,17 @@ class Routes:
             ask = await held.enter_async_context(
                 received(request, settings.temp_folder, settings.max_file_bytes)
             )
-            events = stepped(start(ask, self.context), self.threads)
+            run = await to_thread.run_sync(start, ask, self.context)
+            events = stepped(run, self.threads)
             await held.enter_async_context(aclosing(events))
             if ask.streams:
                 first = await anext(events)
                 return EventStream(streamed(first, events, ask), held.pop_all())
-            run = await finished(events, request)
-            if run is None:
+            done = await finished(events, request)
+            if done is None:
                 return Response(status_code=_CLIENT_CLOSED)
             media_type = MEDIA_TYPES.get(ask.answer, "application/json")
-            return Response(answer(run, ask), media_type=media_type)
+            return Response(answer(done, ask), media_type=media_type)
 
     async def models(self, request: Request) -> Response:  # noqa: ARG002  # every handler gets it
         """List what visitors may choose."""

@@ -17,7 +17,7 @@ from moss_demo.api.errors import ApiError, as_api_error
 from moss_demo.api.form import Ask
 from moss_demo.domain.events import Finished, Run, SegmentDone, Started, TextDelta, advance
 from moss_demo.domain.request import Request as Transcription
-from moss_demo.engine.audio_files import read_audio
+from moss_demo.engine.audio_files import glance_duration_s, read_audio
 from moss_demo.engine.config import DecodePath
 from moss_demo.engine.in_turn import Opened, TurnEvent
 from moss_demo.engine.pool import Waiting, Working
@@ -38,7 +38,8 @@ def start(ask: Ask, context: AppContext) -> Generator[TurnEvent, None, None]:
     """
     decode = DecodePath.REFERENCE if ask.options.temperature > 0.0 else None  # the other is greedy
     config = context.engine_config(ask.model or context.default_checkpoint(), "auto", decode)
-    return context.transcribe(config, partial(_open, ask, context), None, Door.API)
+    audio_s = glance_duration_s(ask.recording)
+    return context.transcribe(config, partial(_open, ask, context), audio_s, Door.API)
 
 
 async def stepped(

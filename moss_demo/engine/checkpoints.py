@@ -67,7 +67,7 @@ class Checkpoint:
     """A checkpoint that can be loaded without a download.
 
     Attributes:
-        name: what the person chose; shown beside every result.
+        name: what it is called beside every result, visitors included: never where it lies.
         layout: how its tensors are named.
         folder: where its files lie, or its one GGUF file; None for synthetic weights.
         revision: commit of a published checkpoint, else "local".
@@ -121,7 +121,7 @@ def find_checkpoint(name: str) -> Checkpoint:
             f"{name!r} is no known checkpoint, no folder and no GGUF file; use one of "
             f"{', '.join(KNOWN)} or the path of a checkpoint."
         )
-    return _in_folder(str(folder), folder)
+    return _in_folder(folder.resolve().name, folder)
 
 
 def is_downloaded(hub: HubCheckpoint) -> bool:
@@ -162,7 +162,7 @@ def _gguf_file(path: Path) -> Checkpoint:
             f"{path} holds weights of another model; use a GGUF file of MOSS-Transcribe-Diarize "
             "with encoder, projector and decoder."
         )
-    return Checkpoint(str(path), Layout.GGUF, path)
+    return Checkpoint(path.name, Layout.GGUF, path)
 
 
 def _tensor_names(folder: Path) -> set[str]:

@@ -13,7 +13,7 @@ import torch
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
-from moss_demo.engine.checkpoints import SYNTHETIC, Checkpoint, find_checkpoint
+from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine
 from moss_demo.engine.faults import diagnose, is_out_of_memory, lost
@@ -244,13 +244,13 @@ class EnginePool:
         emit(Loading(checkpoint.name))
         self._free()
         try:
-            self._engine = _load(checkpoint, config)
+            self._engine = load_engine(config)
         except BaseException:
             self._free()
             if old is not None:
                 emit(Loading(old.checkpoint))
                 with suppress(MossDemoError):  # then the next run loads what it needs
-                    self._engine = _load(find_checkpoint(old.checkpoint), old)
+                    self._engine = load_engine(old)
             raise
         return self._engine, True
 
@@ -261,7 +261,14 @@ class EnginePool:
             torch.cuda.empty_cache()
 
 
-def _load(checkpoint: Checkpoint, config: EngineConfig) -> Engine:
+def load_engine(config: EngineConfig) -> Engine:
+    """Load a checkpoint onto a device.
+
+    Raises:
+        CheckpointError: it cannot be found or loaded.
+        DeviceError: the device has too little memory for it.
+    """
+    checkpoint = find_checkpoint(config.checkpoint)
     started_at = perf_counter()
     try:
         loaded = prepare(checkpoint, config)

@@ -1,7 +1,7 @@
 """What every part of the server shares: the host's settings, the device and the engine pool."""
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from moss_demo.domain.request import Request
@@ -32,6 +32,7 @@ from moss_demo.engine.weights.adapter import read_adapter
 from moss_demo.errors import NotOfferedError
 from moss_demo.serving.metrics import Door, Metrics
 from moss_demo.serving.readiness import Health, Readiness
+from moss_demo.serving.zero_gpu import LentPool, import_spaces
 from moss_demo.settings import RemoteServer, Settings
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -99,7 +100,7 @@ class AppContext:
     def precision_choices(self) -> list[Precision]:
         """List the precisions a visitor may choose; the device's usual one always is."""
         usual = choose_precision(None, self.device)
-        listed = self.settings.precisions
+        listed = (usual,) if self.settings.zero_gpu else self.settings.precisions
         return [p for p in Precision if not listed or p in listed or p is usual]
 
     def remote_choices(self) -> list[str]:
@@ -132,8 +133,10 @@ class AppContext:
             return Request(read_audio(SELF_TEST_SAMPLE))
 
         def transcribe() -> Generator[TurnEvent, None, None]:
-            config = self.engine_config(self.default_checkpoint(), "auto")
-            return transcribe_in_turn(self.pool, config, open_request, None)
+            config, pool = self.engine_config(self.default_checkpoint(), "auto"), self.pool
+            if self.settings.zero_gpu:  # nobody lends a GPU to the server itself
+                config, pool = EngineConfig(TINY, "cpu", Precision.FP32), EnginePool()
+            return transcribe_in_turn(pool, config, open_request, None)
 
         return self.readiness.test(transcribe, SELF_TEST_SAMPLE.with_suffix(".txt"))
 
@@ -146,7 +149,8 @@ class AppContext:
         first = settings.model
         if first == AUTO:
             first = PUBLISHED.repo if PUBLISHED.repo in choices else (*choices, TINY)[0]
-        offers = {_public(name): Offer(name) for name in (first, *choices)}
+        choices = [first] if settings.zero_gpu else [first, *choices]
+        offers = {_public(name): Offer(name) for name in choices}
         if settings.adapter is None:
             return offers
         adapted = f"{_public(first)} + {Path(settings.adapter).name}"
@@ -181,7 +185,10 @@ def build_context(
     Raises:
         DeviceError: the device is not there.
         CheckpointError: a checkpoint of the host's, or its adapter, cannot be found.
+        RequestError: a package that this kind of host needs is missing.
     """
+    if settings.zero_gpu:
+        import_spaces()
     for name in dict.fromkeys((settings.model, *settings.models)):
         if name not in HUB_CHECKPOINTS or name == settings.model:
             find_checkpoint(name)
@@ -195,7 +202,12 @@ def build_context(
         on_lost()
 
     pool = EnginePool(settings.max_queue, lose)
-    return AppContext(settings, chosen, pool, Metrics(lambda: pool.in_line, chosen), readiness)
+    metrics = Metrics(lambda: pool.in_line, chosen)
+    context = AppContext(settings, chosen, pool, metrics, readiness)
+    if settings.zero_gpu:
+        lent = LentPool(context.engine_config(context.default_checkpoint(), "auto"))
+        return replace(context, pool=lent)
+    return context
 
 
 def _public(checkpoint: str) -> str:

@@ -130,11 +130,13 @@ def _used_s(visit: Path) -> float:
 
 def _end(root: Path, visit: Path) -> None:
     """Delete what a visitor has, and uploads that nobody else holds."""
-    for held in visit.glob("*/*/*"):
-        upload = root / held.parent.name / held.name
-        if held.stat().st_nlink == 2 and upload.exists() and upload.samefile(held):
-            _delete(upload)
+    uploads = {root / held.parent.name / held.name: held.stat() for held in visit.glob("*/*/*")}
     shutil.rmtree(visit)
+    for upload, status in uploads.items():
+        with suppress(FileNotFoundError):
+            left = upload.stat()
+            if left.st_nlink == 1 and os.path.samestat(left, status):
+                _delete(upload)
 
 
 def _delete(upload: Path) -> None:

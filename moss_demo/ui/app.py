@@ -52,10 +52,11 @@ def build_app(context: AppContext) -> gr.Blocks:
                 tab_transcribe.build(context)
             with gr.Tab("Compare", id="compare"):
                 tab_compare.build(context, handed)
-            with gr.Tab("Evaluate", id="evaluate"):
-                tab_evaluate.build(context, handed)
-            with gr.Tab("Benchmark", id="benchmark") as benchmark:
-                tab_benchmark.build(context, benchmark)
+            if not context.settings.zero_gpu:  # what borrows a GPU has it for one run
+                with gr.Tab("Evaluate", id="evaluate"):
+                    tab_evaluate.build(context, handed)
+                with gr.Tab("Benchmark", id="benchmark") as benchmark:
+                    tab_benchmark.build(context, benchmark)
             with gr.Tab("System", id="system") as system:
                 tab_system.build(context, system)
         handed.change(lambda: gr.Tabs(selected="compare"), None, tabs, queue=False, **HELPER)

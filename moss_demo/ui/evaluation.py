@@ -27,7 +27,7 @@ from moss_demo.ui import present, present_evaluation
 from moss_demo.ui.bench_panels import BarState
 from moss_demo.ui.context import AppContext
 from moss_demo.ui.present_benchmark import bar_state
-from moss_demo.ui.visitor import new_folder
+from moss_demo.ui.visitor import hold, new_folder
 
 MAX_ROWS = 1_000
 """Recordings of one evaluation on the page; the command line takes any number."""
@@ -111,6 +111,8 @@ def _opened(wishes: Wishes, context: AppContext, folder: Path) -> tuple[Manifest
     if not wishes.uploads:
         return open_manifest(BUILTIN_MANIFEST)
     folder.mkdir()
+    for path in wishes.uploads:
+        hold(path)
     uploads = [Path(path) for path in wishes.uploads]
     manifest, sources = gather(uploads, folder, context.settings.max_file_bytes)
     if len(manifest.entries) > MAX_ROWS:

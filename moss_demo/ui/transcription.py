@@ -14,7 +14,7 @@ from pathlib import Path
 from moss_demo.domain.events import Finished, Run, SegmentDone, Started, TextDelta, advance
 from moss_demo.domain.prompts import PROMPT_TEXTS, PromptPreset, resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions, Request
-from moss_demo.engine.audio_files import read_audio
+from moss_demo.engine.audio_files import glance_duration_s, read_audio
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.in_turn import Opened, TurnEvent
 from moss_demo.engine.info import EngineInfo
@@ -113,10 +113,12 @@ def transcribe(wishes: Wishes, context: AppContext) -> Generator[Shown, None, No
     config = context.engine_config(
         wishes.checkpoint, wishes.precision, wishes.decode, wishes.encoder_compile
     )
+    audio_s = wishes.duration_s
     if wishes.path:
         hold(wishes.path)
+        audio_s = audio_s or glance_duration_s(Path(wishes.path))
     open_request = partial(make_request, wishes, context)
-    with closing(context.transcribe(config, open_request, wishes.duration_s, Door.PAGE)) as events:
+    with closing(context.transcribe(config, open_request, audio_s, Door.PAGE)) as events:
         yield from snapshots(events)
 
 

@@ -7,7 +7,7 @@ import openai
 import pytest
 
 from moss_demo.settings import Settings
-from tests.api.conftest import Served, serve
+from tests.api.conftest import SAMPLE, Served, serve
 
 Host = Callable[..., Served]
 
@@ -65,3 +65,16 @@ def test_on_zero_gpu_the_api_is_off_and_says_why(host: Host) -> None:
         served.client().models.list()
     assert refused.value.status_code == 501
     assert _status(served, "metrics") == 200
+
+
+def test_a_full_line_says_when_to_come_back(host: Host) -> None:
+    """One on the device, one behind it; the third gets 429 and a time, and costs nothing."""
+    served = host(max_queue=1)
+    config = served.context.engine_config("tiny", "auto")
+    tickets = [served.context.pool.line_up(config) for _ in range(2)]
+    with pytest.raises(openai.RateLimitError, match="1 run waiting") as refused:
+        served.client().audio.transcriptions.create(model="tiny", file=SAMPLE)
+    assert refused.value.code == "queue_full"
+    assert int(refused.value.response.headers["retry-after"]) > 0
+    for ticket in tickets:
+        ticket.give_up()

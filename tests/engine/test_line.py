@@ -56,7 +56,7 @@ def test_a_full_line_says_when_to_come_back() -> None:
     first.learn(400.0)
     line.join(ENGINE, 60.0)
     line.join(ENGINE, 60.0)
-    with pytest.raises(BusyError, match=r"2 runs are waiting.*about 8 minutes") as refused:
+    with pytest.raises(BusyError, match=r"2 runs waiting.*about 8 minutes") as refused:
         line.join(ENGINE, 60.0)
     assert refused.value.retry_after_s == 480
     first.release()

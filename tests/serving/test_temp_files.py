@@ -46,6 +46,7 @@ def test_a_visitor_who_left_takes_everything_along(tmp_path: Path) -> None:
     """Uploads and results go a little after the connection ended, and nobody else's do."""
     upload, kept = _upload(tmp_path), _upload(tmp_path, "other sound")
     hold(tmp_path, "ann", upload)
+    os.link(upload, new_folder(tmp_path, "ann") / "once more.wav")
     hold(tmp_path, "bob", kept)
     result, other = _result(tmp_path, "ann"), _result(tmp_path, "bob")
     leave(tmp_path, "ann")
