@@ -65,6 +65,17 @@ class RemoteError(MossDemoError):
     """A remote engine cannot be reached, refuses, or answers something else."""
 
 
+class DiskError(MossDemoError):
+    """A file of a visitor cannot be written."""
+
+    def __init__(self) -> None:
+        """Say what is lost and what is not."""
+        super().__init__(
+            "The server's disk is full: nothing can be downloaded now, and what is shown stays. "
+            "Copy the text, or try again in a few minutes."
+        )
+
+
 class TranscriptError(MossDemoError):
     """A transcript file cannot be read or cannot be written in the wanted format."""
 

@@ -10,7 +10,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no ty
 
 from moss_demo.domain.events import Run
 from moss_demo.domain.exports import ExportFormat, export
-from moss_demo.ui.visitor import new_folder
+from moss_demo.ui.visitor import new_folder, writing
 
 MAX_STEM_BYTES = 80
 
@@ -43,25 +43,28 @@ def write_downloads(
         names: speaker names by label, as renamed in the view.
         figures: what the project's JSON keeps about how the run went.
         charts: drawn already.
+
+    Raises:
+        DiskError: they cannot be written.
     """
-    folder = new_folder()
     stem = safe_stem(run.clip_name)
-    paths = {}
-    for fmt in ExportFormat:
-        text = export(
-            run.transcript,
-            fmt,
-            name=stem,
-            duration_s=run.duration_s,
-            run=run,
-            names=names,
-            figures=figures,
-        )
-        path = folder / f"{stem}.{fmt.extension}"
-        path.write_text(text, encoding="utf-8", newline="")
-        paths[fmt] = str(path)
-    page = folder / f"{stem}.charts.html"
-    page.write_text(_charts_page(charts), encoding="utf-8")
+    with writing():
+        folder, paths = new_folder(), {}
+        for fmt in ExportFormat:
+            text = export(
+                run.transcript,
+                fmt,
+                name=stem,
+                duration_s=run.duration_s,
+                run=run,
+                names=names,
+                figures=figures,
+            )
+            path = folder / f"{stem}.{fmt.extension}"
+            path.write_text(text, encoding="utf-8", newline="")
+            paths[fmt] = str(path)
+        page = folder / f"{stem}.charts.html"
+        page.write_text(_charts_page(charts), encoding="utf-8")
     return Downloads(str(folder), paths, str(page))
 
 
@@ -72,9 +75,14 @@ def discard(downloads: Downloads | None) -> None:
 
 
 def write_text(name: str, text: str) -> str:
-    """Write one file into a folder of its own; returns its path."""
-    path = new_folder() / name
-    path.write_text(text, encoding="utf-8")
+    """Write one file into a folder of its own; returns its path.
+
+    Raises:
+        DiskError: it cannot be written.
+    """
+    with writing():
+        path = new_folder() / name
+        path.write_text(text, encoding="utf-8")
     return str(path)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.playback import browser_plays, playable_copy
-from moss_demo.ui.visitor import hold, new_folder
+from moss_demo.ui.visitor import hold, new_folder, writing
 
 LONGEST_WAVEFORM_S = 600.0
 """A drawn waveform of an hour costs the browser about a gigabyte; the plain player does not."""
@@ -38,9 +38,13 @@ def open_recording(path: str, max_duration_s: float) -> Recording:
 
     Raises:
         AudioError: the file cannot be used.
+        DiskError: a copy that a browser can play cannot be written.
     """
     source = Path(path)
     hold(path)
     clip = read_audio(source, max_duration_s=max_duration_s)
-    player = source if browser_plays(source) else playable_copy(clip, new_folder())
+    player = source
+    if not browser_plays(source):
+        with writing():
+            player = playable_copy(clip, new_folder())
     return Recording(path, str(player), clip.duration_s, clip.warnings)

@@ -11,7 +11,7 @@ from moss_demo.errors import EditError, MossDemoError
 from moss_demo.ui import offer, present
 from moss_demo.ui.context import AppContext, Sample
 from moss_demo.ui.lanes import with_name
-from moss_demo.ui.outcome import Outcome, outcome_of, over
+from moss_demo.ui.outcome import Outcome, outcome_of
 from moss_demo.ui.recording import Recording, open_recording
 from moss_demo.ui.revising import carry_out
 from moss_demo.ui.transcribe_layout import (
@@ -194,7 +194,9 @@ def _wire_run(
     job = begun.then(stream, asked, [names, begun_number, *shown], **HELPER, **ON_DEVICE)
     known = {outcome, names, begun_number}
     for event, handler in ((job.then, finish), (job.failure, fail)):
-        event(handler, known, shown, **HELPER).then(end, None, buttons, queue=False, **HELPER)
+        over = event(handler, known, shown, **HELPER)
+        for either in (over.then, over.failure):
+            either(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
     results.timeline.rename(rename, known, [names, *shown], **HELPER)
     results.timeline.revise(revise, known, shown, **HELPER)

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 
 from moss_demo.domain.figures import run_figures
+from moss_demo.errors import DiskError
 from moss_demo.ui import present
 from moss_demo.ui.figures import talk_time_figure, timeline_figure
 from moss_demo.ui.files import discard, write_downloads
@@ -68,7 +69,10 @@ def show_transcript(results: Results, kept: Outcome, names: Mapping[str, str]) -
         results.timeline_plot: charts[0],
         results.talk_time_plot: charts[1],
     }
-    if files is not None:
+    if files is None:
+        buttons = [results.charts_file, *(button for _, button in results.downloads)]
+        updates |= {button: gr.DownloadButton(interactive=False) for button in buttons}
+    else:
         updates[results.charts_file] = gr.DownloadButton(value=files.charts, interactive=True)
         for fmt, button in results.downloads:
             updates[button] = gr.DownloadButton(value=files.exports[fmt], interactive=True)
@@ -89,9 +93,16 @@ def show_view(kept: Outcome, names: Mapping[str, str], problem: str = "") -> dic
 
 
 def with_files(kept: Outcome, names: Mapping[str, str]) -> Outcome:
-    """Write what can be downloaded anew and drop what was written before."""
+    """Write what can be downloaded anew and drop what was written before.
+
+    A full disk costs the downloads and nothing else.
+    """
     figures = {} if kept.engine is None else kept.engine.record()
-    files = write_downloads(kept.shown, names, figures, _charts(kept, names))
+    files = None
+    try:
+        files = write_downloads(kept.shown, names, figures, _charts(kept, names))
+    except DiskError as error:
+        gr.Warning(str(error))
     discard(kept.files)
     return replace(kept, files=files)
 

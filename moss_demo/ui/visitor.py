@@ -1,12 +1,32 @@
 """Which visitor an event belongs to, and the files of theirs that an event makes or uses."""
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import gradio as gr
 from gradio.context import LocalContext
 from gradio.utils import get_upload_folder
 
+from moss_demo.errors import DiskError
 from moss_demo.serving import temp_files
+
+LOG = logging.getLogger(__name__)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Name the one reason why a file of a visitor cannot be written.
+
+    Raises:
+        DiskError: it cannot.
+    """
+    try:
+        yield
+    except OSError as error:
+        LOG.error("a file of a visitor could not be written", exc_info=error)
+        raise DiskError from error
 
 
 def new_folder() -> Path:

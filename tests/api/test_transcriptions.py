@@ -1,6 +1,8 @@
 """The API through OpenAI's own client: what a program relies on."""
 
+import errno
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -270,6 +272,23 @@ def test_a_program_that_leaves_frees_the_device(
         )
     assert after.status_code == 200
     assert served.context.pool.in_line == 0
+
+
+def test_a_full_disk_is_said_and_the_next_request_works(
+    client: OpenAI, recording: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The upload that did not fit gets its reason; nothing of it stays."""
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", fail)
+    with recording.open("rb") as file, pytest.raises(openai.APIStatusError, match="disk is full"):
+        client.audio.transcriptions.create(model="tiny", file=file)
+    monkeypatch.undo()
+    with recording.open("rb") as file:
+        body = {"max_new_tokens": 5}
+        assert client.audio.transcriptions.create(model="tiny", file=file, extra_body=body).text
 
 
 def test_nothing_is_left_on_the_disk(served: Served, text: str) -> None:

@@ -1,5 +1,6 @@
 """Downloads: every format, safe names, one folder a run that nobody can guess."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from moss_demo.domain.events import Finished, Run, StopReason
 from moss_demo.domain.exports import ExportFormat
 from moss_demo.domain.transcript import Segment
+from moss_demo.errors import DiskError
 from moss_demo.ui.files import discard, safe_stem, write_downloads
 
 SEGMENTS = (Segment(0.5, 2.0, "S01", "good morning"), Segment(2.0, 3.0, "S02", "hello"))
@@ -44,6 +46,19 @@ def test_what_is_discarded_is_gone_and_nothing_else() -> None:
     discard(None)
     assert not Path(one.folder).exists()
     assert Path(other.charts).exists()
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The visitor hears what is lost; the next files are written when there is room again."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(DiskError, match="disk is full"):
+        write_downloads(RUN, {}, {}, ())
+    monkeypatch.undo()
+    assert Path(write_downloads(RUN, {}, {}, ()).charts).exists()
 
 
 @pytest.mark.parametrize(
