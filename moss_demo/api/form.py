@@ -87,11 +87,13 @@ async def _receive(request: Request, folder: Path, max_bytes: int) -> Ask:
     parser = MultiPartParser(request.headers, body, max_files=1, max_fields=MAX_FIELDS)
     try:
         form = await parser.parse()
-        file = form.get("file")
-        if not isinstance(file, UploadFile):
-            raise ApiError(400, "The field file is missing.", code="missing_file", param="file")
-        recording = await to_thread.run_sync(_keep, file, folder)
-        await form.close()
+        try:
+            file = form.get("file")
+            if not isinstance(file, UploadFile):
+                raise ApiError(400, "The field file is missing.", code="missing_file", param="file")
+            recording = await to_thread.run_sync(_keep, file, folder)
+        finally:
+            await form.close()
     except (MultiPartException, ClientDisconnect) as error:
         raise ApiError(400, "The form cannot be read; send it again.", code="bad_form") from error
     except OSError as error:
