@@ -19,6 +19,8 @@ from moss_demo.batch.opening import Evaluation
 from moss_demo.batch.reading import Task
 from moss_demo.batch.sources import Sources, open_manifest
 from moss_demo.batch.transcriber import LocalTranscriber
+from moss_demo.domain.request import Request
+from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import find_checkpoint
 from moss_demo.engine.config import DecodePath, EngineConfig, Precision
 from moss_demo.engine.engine import Engine
@@ -44,7 +46,9 @@ def die_at(operation: int, folder: Path) -> None:
     sys.addaudithook(watch)
 
 
-def run_killed(listed: Manifest, sources: Sources, engine: Engine, out: Path, seed: int) -> int:
+def run_killed(
+    listed: Manifest, sources: Sources, transcriber: LocalTranscriber, out: Path, seed: int
+) -> int:
     """Run until a run comes through; with seed 0 nothing is killed. Returns the deaths."""
     draw, killed = Random(seed), 0
     while True:
@@ -55,7 +59,7 @@ def run_killed(listed: Manifest, sources: Sources, engine: Engine, out: Path, se
                 die_at(operation, out)
             resume = (out / "plan.json").exists()
             wanted = Evaluation(listed.entries, sources, Task(), out, 1, resume)
-            evaluate(wanted, LocalTranscriber(engine), lambda _: None, lambda: False)
+            evaluate(wanted, transcriber, lambda _: None, lambda: False)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         if not os.WIFSIGNALED(status):
@@ -71,8 +75,10 @@ def main(manifest: Path, out: Path, seeds: list[int]) -> None:
     checkpoint = find_checkpoint("tiny")
     engine = Engine(config, checkpoint, load(checkpoint, torch.float32, "cpu"), 0.0)
     listed, sources = open_manifest(manifest)
+    transcriber = LocalTranscriber(engine)
+    transcriber.prepare(Request(read_audio(sources.audio(listed.entries[0]))))  # loads the gate
     for seed in seeds:
-        print(run_killed(listed, sources, engine, out / str(seed), seed), flush=True)
+        print(run_killed(listed, sources, transcriber, out / str(seed), seed), flush=True)
 
 
 if __name__ == "__main__":
