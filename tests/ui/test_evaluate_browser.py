@@ -29,7 +29,7 @@ def address() -> Iterator[str]:
     with loopback(answer) as served:
         host = build_context(Settings(remotes=(served.server,)), "cpu")
         page = build_app(host)
-        yield launch(page, host, host="127.0.0.1", blocks=False)
+        yield launch(page, host, host="127.0.0.1")
         page.close(verbose=False)
 
 
