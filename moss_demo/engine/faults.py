@@ -8,7 +8,14 @@ from moss_demo.errors import DeviceError, DeviceLostError
 
 LOG = logging.getLogger(__name__)
 
-_MEMORY_WORDS = ("out of memory", "not enough memory", "can't allocate memory", "ALLOC_FAILED")
+_MEMORY_WORDS = (
+    "out of memory",
+    "not enough memory",
+    "allocate memory",
+    "ALLOC_FAILED",
+    "bad_alloc",
+    "could not create a",
+)
 """How torch, CUDA and its libraries say it, each in an error of its own kind."""
 
 

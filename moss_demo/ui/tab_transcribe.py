@@ -194,8 +194,8 @@ def _wire_run(
     job = begun.then(stream, asked, [names, begun_number, *shown], **HELPER, **ON_DEVICE)
     known = {outcome, names, begun_number}
     for event, handler in ((job.then, finish), (job.failure, fail)):
-        over = event(handler, known, shown, **HELPER)
-        for either in (over.then, over.failure):
+        settled = event(handler, known, shown, **HELPER)
+        for either in (settled.then, settled.failure):
             either(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
     results.timeline.rename(rename, known, [names, *shown], **HELPER)
