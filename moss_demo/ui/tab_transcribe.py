@@ -11,7 +11,7 @@ from moss_demo.errors import EditError, MossDemoError
 from moss_demo.ui import offer, present
 from moss_demo.ui.context import AppContext, Sample
 from moss_demo.ui.lanes import with_name
-from moss_demo.ui.outcome import Outcome, outcome_of
+from moss_demo.ui.outcome import Outcome, outcome_of, over
 from moss_demo.ui.recording import Recording, open_recording
 from moss_demo.ui.revising import carry_out
 from moss_demo.ui.transcribe_layout import (
