@@ -63,7 +63,7 @@ def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab
 
     def show(values: Updates) -> Updates:
         if not values[results.choice]:
-            return {}
+            return {results.tables: gr.skip()}
         try:
             report = shelf.load(values[results.choice], values[session])
         except ReportError as error:

@@ -82,7 +82,7 @@ def _wire_rows(context: AppContext, results: Results, kept: gr.State, handed: gr
 
     def open_row(snapshot: Snapshot | None, event: gr.SelectData) -> Updates:
         if snapshot is None or snapshot.sources is None:
-            return {}
+            return {handed: gr.skip()}
         line = int(event.row_value[0])
         row = next(row for row in snapshot.clips if row.line == line)
         entry = next(entry for entry in snapshot.entries if entry.line == line)
@@ -91,7 +91,7 @@ def _wire_rows(context: AppContext, results: Results, kept: gr.State, handed: gr
             return {handed: hand_over(entry, row, snapshot.sources, longest_s)}
         except MossDemoError as error:
             gr.Info(str(error))
-            return {}
+            return {handed: gr.skip()}
 
     results.table.select(open_row, kept, handed, **HELPER)
 

@@ -87,6 +87,7 @@ def test_an_own_recording_is_measured_compared_and_kept_from_others(
     expect(opened.locator("#bench-uploads")).to_contain_text("mine.wav")
     opened.locator("#bench-start").click()
     expect(opened.locator("#bench-progress [role=progressbar]")).to_be_visible(timeout=RUN_MS)
+    expect(opened.locator("#bench-tables-panel")).not_to_contain_text("Error")
     expect(opened.locator("#bench-status")).to_contain_text("stays in this session", timeout=RUN_MS)
     expect(opened.locator("#bench-progress [role=progressbar]")).to_have_count(0)
     expect(opened.locator("#bench-tables-panel")).to_contain_text("Batches")

@@ -3,7 +3,6 @@
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +11,7 @@ from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.context import build_context
 from tests.batch.turns import cut_turns, write_manifest
-from tests.engine.loopback import Answer, loopback
+from tests.engine.loopback import always, loopback
 
 pytestmark = pytest.mark.browser
 
@@ -22,11 +21,7 @@ HEARD = "[0.00][S01]so that the <b>next</b> meeting[1.20]"
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """A host whose first choice is a server that hears the same in every recording."""
-
-    def answer(_: dict[str, Any]) -> Answer:
-        return 200, {"text": HEARD}
-
-    with loopback(answer) as served:
+    with loopback(always(HEARD)) as served:
         host = build_context(Settings(remotes=(served.server,)), "cpu")
         page = build_app(host)
         yield launch(page, host, host="127.0.0.1")
@@ -73,6 +68,9 @@ def test_a_zip_becomes_figures_and_a_row_opens_beside_its_reference(
     assert "gone.wav" in Path(started.value.path()).read_text(encoding="utf-8")
 
     page.get_by_role("tab", name="Recordings").click()
+    rows.nth(1).get_by_text("gone.wav", exact=True).click()
+    expect(page.locator(".toast-body")).to_be_visible()
+    expect(page.get_by_role("tab", name="Evaluate")).to_have_attribute("aria-selected", "true")
     page.locator("#evaluate-table").get_by_text("02.flac").first.click()
     expect(page.locator("#compare-status")).to_contain_text("Compared: fail", timeout=60_000)
     expect(page.locator("#title-a")).to_contain_text("02.reference.json")
