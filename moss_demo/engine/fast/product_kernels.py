@@ -16,18 +16,10 @@ def add_norm(  # type: ignore[no-untyped-def]
     hidden, delta, weight, total, normed, eps, width, block: tl.constexpr
 ):
     """Add and norm one row of `width` values."""
-    at = tl.program_id(0) * width + tl.arange(0, block)
+    row = tl.program_id(0) * width
+    value = _add_norm_row(hidden + row, delta + row, weight, total + row, True, eps, width, block)
     column = tl.arange(0, block)
-    inside = column < width
-    value = tl.load(hidden + at, mask=inside, other=0.0)
-    change = tl.load(delta + at, mask=inside, other=0.0)
-    rounded = (value.to(tl.float32) + change.to(tl.float32)).to(value.dtype)
-    tl.store(total + at, rounded, mask=inside)
-    wide = rounded.to(tl.float32)
-    scale = tl.rsqrt(tl.sum(wide * wide) / width + eps)
-    factor = tl.load(weight + column, mask=inside, other=0.0).to(tl.float32)
-    unit = (wide * scale).to(value.dtype).to(tl.float32)
-    tl.store(normed + at, (unit * factor).to(value.dtype), mask=inside)
+    tl.store(normed + row + column, value.to(normed.dtype.element_ty), mask=column < width)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -41,10 +33,7 @@ def silu_mul(  # type: ignore[no-untyped-def]
     source = gate_up + row.to(tl.int64) * 2 * width + column
     gate = tl.load(source, mask=inside, other=0.0)
     up = tl.load(source + width, mask=inside, other=0.0)
-    wide = gate.to(tl.float32)
-    active = (wide / (1.0 + tl.exp(-wide))).to(gate.dtype).to(tl.float32)
-    product = (active * up.to(tl.float32)).to(gate.dtype)
-    tl.store(out + row.to(tl.int64) * width + column, product, mask=inside)
+    tl.store(out + row.to(tl.int64) * width + column, _gated(gate, up), mask=inside)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -89,7 +78,8 @@ def norm_matvec(  # type: ignore[no-untyped-def]
     row = tl.program_id(0) * rows + tl.arange(0, rows)
     weight = _load_rows(matrix, row, outputs, inputs, block)
     await_inputs(early)
-    value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
+    is_first = tl.program_id(0) == 0
+    value = _add_norm_row(hidden, delta, factor, total, is_first, eps, inputs, block)
     sums = _product(weight, value, scales, row, outputs)
     tl.store(out + row, sums.to(out.dtype.element_ty), mask=row < outputs)
 
@@ -115,12 +105,12 @@ def norm_swiglu(  # type: ignore[no-untyped-def]
     gate_weight = _load_rows(matrix, row, outputs, inputs, block)
     up_weight = _load_rows(matrix, row + outputs, 2 * outputs, inputs, block)
     await_inputs(early)
-    value = _add_norm_row(hidden, delta, factor, total, eps, inputs, block)
+    is_first = tl.program_id(0) == 0
+    value = _add_norm_row(hidden, delta, factor, total, is_first, eps, inputs, block)
     stored = out.dtype.element_ty
-    gate = _product(gate_weight, value, scales, row, outputs).to(stored).to(tl.float32)
-    up = _product(up_weight, value, scales, row + outputs, 2 * outputs).to(stored).to(tl.float32)
-    active = (gate / (1.0 + tl.exp(-gate))).to(stored).to(tl.float32)
-    tl.store(out + row, (active * up).to(stored), mask=row < outputs)
+    gate = _product(gate_weight, value, scales, row, outputs).to(stored)
+    up = _product(up_weight, value, scales, row + outputs, 2 * outputs).to(stored)
+    tl.store(out + row, _gated(gate, up), mask=row < outputs)
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -148,17 +138,26 @@ def _product(weight, value, scales, row, outputs):  # type: ignore[no-untyped-de
 
 @triton.jit  # type: ignore[untyped-decorator]
 def _add_norm_row(  # type: ignore[no-untyped-def]
-    hidden, delta, factor, total, eps, width, block: tl.constexpr
+    hidden, delta, factor, total, stores, eps, width, block: tl.constexpr
 ):
+    """Return the norm of one row in fp32; write its sum where `stores` is set."""
     column = tl.arange(0, block)
     inside = column < width
     value = tl.load(hidden + column, mask=inside, other=0.0)
     change = tl.load(delta + column, mask=inside, other=0.0)
     rounded = (value.to(tl.float32) + change.to(tl.float32)).to(value.dtype)
-    if tl.program_id(0) == 0:
+    if stores:
         tl.store(total + column, rounded, mask=inside)
     wide = rounded.to(tl.float32)
     scale = tl.rsqrt(tl.sum(wide * wide) / width + eps)
     unit = (wide * scale).to(value.dtype).to(tl.float32)
     weight = tl.load(factor + column, mask=inside, other=0.0).to(tl.float32)
     return (unit * weight).to(value.dtype).to(tl.float32)
+
+
+@triton.jit
+def _gated(gate, up):  # type: ignore[no-untyped-def]
+    """Return silu(gate) * up, rounded as each step stores it."""
+    wide = gate.to(tl.float32)
+    active = (wide / (1.0 + tl.exp(-wide))).to(gate.dtype).to(tl.float32)
+    return (active * up.to(tl.float32)).to(gate.dtype)
