@@ -12,6 +12,7 @@ from statistics import median
 
 import torch
 
+from moss_demo.bench.order import SYNTHETIC_RECORDINGS
 from moss_demo.bench.workload import Workload, decode_bytes
 from moss_demo.domain.events import Run
 from moss_demo.engine.checkpoints import SYNTHETIC, TINY, find_checkpoint
@@ -73,14 +74,7 @@ class Plan:
     encoded_s: float
 
 
-FULL = Plan(
-    10,
-    Workload(28.0, 445, 190),
-    Workload(327.6, 4_356, 2_600),
-    Workload(327.6, 6_900, 128),
-    32,
-    327.6,
-)
+FULL = Plan(10, *SYNTHETIC_RECORDINGS, Workload(327.6, 6_900, 128), 32, 327.6)
 QUICK = Plan(1, Workload(4.0, 120, 12), Workload(35.0, 560, 12), Workload(4.0, 1_100, 12), 3, 4.0)
 REFERENCE_TOKENS = 64
 """Tokens of the reference path on the long clip: its time a token does not need more."""

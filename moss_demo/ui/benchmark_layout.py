@@ -10,6 +10,7 @@ from moss_demo.ui import present_benchmark
 from moss_demo.ui.bench_panels import ProgressBar, Tables
 from moss_demo.ui.context import AppContext, list_samples
 from moss_demo.ui.panels import Notices, Status
+from moss_demo.ui.ways import lay_out_model
 
 PLOTS = ("latency", "speedup", "split", "batch", "memory")
 DOWNLOADS = ("JSON", "Markdown", "CSV", "Charts")
@@ -63,20 +64,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         height=150,
         elem_id="bench-uploads",
     )
-    with gr.Row():
-        offered = context.checkpoint_choices()
-        checkpoint = gr.Dropdown(
-            [*offered, SYNTHETIC] if full else offered,
-            value=context.default_checkpoint(),
-            label="Checkpoint",
-            min_width=150,
-        )
-        precision = gr.Dropdown(
-            [("Default", "auto"), *((p.value, p.value) for p in context.precision_choices())],
-            value="auto",
-            label="Precision",
-            min_width=110,
-        )
+    checkpoint, precision = lay_out_model(context, others=(SYNTHETIC,) if full else ())
     quick = gr.Checkbox(
         value=True,
         label="Quick run",

@@ -11,11 +11,10 @@ from moss_demo.ui.present_numbers import (
     TENSOR_HEADERS,
     TENSORS_IDLE,
     WEIGHT_HEADERS,
-    precision_choices,
 )
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.transcribe_layout import waveform_options
-from moss_demo.ui.ways import Ways, explain_ways, lay_out_ways
+from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
 
 PLAYER_ID = "compare-recording"
 
@@ -99,21 +98,8 @@ def lay_out_inputs(context: AppContext) -> Inputs:
 
 
 def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -> SideInputs:
-    offered = context.precision_choices()
     gr.Markdown(f"**{letter}, {role}**")
-    with gr.Row():
-        checkpoint = gr.Dropdown(
-            [*context.checkpoint_choices(), *context.remote_choices()],
-            value=context.default_checkpoint(),
-            label="Checkpoint",
-            min_width=130,
-        )
-        precision_box = gr.Dropdown(
-            precision_choices(offered),
-            value=precision if precision in offered else "auto",
-            label="Precision",
-            min_width=110,
-        )
+    model = lay_out_model(context, others=context.remote_choices(), precision=precision)
     ways = lay_out_ways(context)
     saved = gr.File(
         label=f"Or a saved transcript as {letter}",
@@ -121,7 +107,7 @@ def _lay_out_side(context: AppContext, letter: str, role: str, precision: str) -
         height=160,
         elem_id=f"saved-{letter.lower()}",
     )
-    return SideInputs(checkpoint, precision_box, ways, saved)
+    return SideInputs(*model, ways, saved)
 
 
 def lay_out_results() -> Results:

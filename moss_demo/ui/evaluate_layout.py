@@ -9,6 +9,7 @@ from moss_demo.ui import present_evaluation
 from moss_demo.ui.bench_panels import ProgressBar, Tables
 from moss_demo.ui.context import AppContext
 from moss_demo.ui.panels import Notices, Status
+from moss_demo.ui.ways import lay_out_model
 
 UPLOAD, BUILTIN = "upload", "builtin"
 LEVELS = [
@@ -65,20 +66,9 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         height=190,
         elem_id="evaluate-uploads",
     )
-    with gr.Row():
-        checkpoint = gr.Dropdown(
-            [*context.checkpoint_choices(), *context.remote_choices()],
-            value=context.default_checkpoint(),
-            label="Checkpoint",
-            min_width=150,
-            elem_id="evaluate-checkpoint",
-        )
-        precision = gr.Dropdown(
-            [("Default", "auto"), *((p.value, p.value) for p in context.precision_choices())],
-            value="auto",
-            label="Precision",
-            min_width=110,
-        )
+    checkpoint, precision = lay_out_model(
+        context, others=context.remote_choices(), elem_id="evaluate-checkpoint"
+    )
     level = gr.Dropdown(LEVELS, value=Level.LANGUAGE.value, label="Words are the same")
     with gr.Row():
         start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", min_width=120)

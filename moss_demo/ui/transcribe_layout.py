@@ -9,9 +9,8 @@ from moss_demo.domain.prompts import PromptPreset
 from moss_demo.ui import present
 from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Notices, Status, Tiles
-from moss_demo.ui.present_numbers import precision_choices
 from moss_demo.ui.timeline import Timeline
-from moss_demo.ui.ways import Ways, explain_ways, lay_out_ways
+from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
 
 PLAYER_ID = "recording"
 CUSTOM_PROMPT = "custom"
@@ -77,19 +76,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     with gr.Row(elem_classes="samples"):
         gr.HTML('<span class="samples-label">Samples</span>', apply_default_css=False, min_height=0)
         buttons = tuple((s, gr.Button(s.label, size="sm", min_width=60)) for s in samples)
-    with gr.Row():
-        checkpoint = gr.Dropdown(
-            context.checkpoint_choices(),
-            value=context.default_checkpoint(),
-            label="Checkpoint",
-            min_width=150,
-        )
-        precision = gr.Dropdown(
-            precision_choices(context.precision_choices()),
-            value="auto",
-            label="Precision",
-            min_width=110,
-        )
+    checkpoint, precision = lay_out_model(context)
     notice = gr.Markdown(
         present.checkpoint_notice(context.default_checkpoint()), elem_classes="notice"
     )

@@ -1,5 +1,6 @@
-"""How an engine runs, chosen beside its checkpoint and precision: decode path and encoder."""
+"""The choice of an engine on every tab: checkpoint and precision, decode path and encoder."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -7,7 +8,7 @@ import gradio as gr
 
 from moss_demo.engine.config import REJECTED_MODE, DecodePath, EncoderCompile
 from moss_demo.ui.context import AppContext
-from moss_demo.ui.present_numbers import PRECISION_HELP
+from moss_demo.ui.present_numbers import PRECISION_HELP, precision_choices
 
 DECODE_LABELS = {DecodePath.REFERENCE: "Reference", DecodePath.FAST: "Fast"}
 ENCODER_LABELS = {
@@ -32,6 +33,39 @@ class Ways:
 
     decode: gr.Dropdown
     encoder: gr.Dropdown
+
+
+def lay_out_model(
+    context: AppContext,
+    *,
+    others: Sequence[str] = (),
+    precision: str = "auto",
+    elem_id: str | None = None,
+) -> tuple[gr.Dropdown, gr.Dropdown]:
+    """Lay out checkpoint and precision in a row.
+
+    Args:
+        context: what the host offers.
+        others: what stands beside its checkpoints.
+        precision: chosen at start where the host offers it.
+        elem_id: name of the checkpoint's box in the page.
+    """
+    offered = context.precision_choices()
+    with gr.Row():
+        checkpoint = gr.Dropdown(
+            [*context.checkpoint_choices(), *others],
+            value=context.default_checkpoint(),
+            label="Checkpoint",
+            min_width=130,
+            elem_id=elem_id,
+        )
+        precision_box = gr.Dropdown(
+            precision_choices(offered),
+            value=precision if precision in offered else "auto",
+            label="Precision",
+            min_width=110,
+        )
+    return checkpoint, precision_box
 
 
 def lay_out_ways(context: AppContext) -> Ways:

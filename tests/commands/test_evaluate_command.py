@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +15,7 @@ from moss_demo.domain.parser import parse
 from moss_demo.scoring.normalize import Level
 from moss_demo.scoring.report import score_dict
 from tests.batch.turns import cut_turns, write_manifest
-from tests.engine.loopback import Answer, Loopback, loopback
+from tests.engine.loopback import Loopback, always, loopback
 
 HEARD = "[0.00][S01]so that the next meeting[1.20]"
 
@@ -24,11 +23,7 @@ HEARD = "[0.00][S01]so that the next meeting[1.20]"
 @pytest.fixture
 def server() -> Iterator[Loopback]:
     """A server that hears the same in every recording."""
-
-    def answer(_: dict[str, Any]) -> Answer:
-        return 200, {"text": HEARD}
-
-    with loopback(answer) as served:
+    with loopback(always(HEARD)) as served:
         yield served
 
 

@@ -34,6 +34,11 @@ class Loopback:
     under_way: int = 0
 
 
+def always(text: str) -> Callable[[dict[str, Any]], Answer]:
+    """Return the script of a server that hears the same in every recording."""
+    return lambda _: (200, {"text": text})
+
+
 def read_form(headers: Any, body: bytes) -> dict[str, Any]:
     """Return the fields of a multipart form; the file comes as bytes under `file`."""
     head = f"Content-Type: {headers['Content-Type']}\r\n\r\n".encode()

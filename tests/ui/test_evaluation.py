@@ -26,7 +26,7 @@ from moss_demo.ui.handover import hand_over
 from moss_demo.ui.present_comparison import figure_rows
 from moss_demo.ui.present_evaluation import clip_rows, summary_tables, worst_first
 from tests.batch.turns import cut_turns, write_manifest
-from tests.engine.loopback import Answer, Loopback, loopback
+from tests.engine.loopback import Loopback, always, loopback
 
 HEARD = "[0.00][S01]so that the next meeting[1.20]"
 
@@ -34,11 +34,7 @@ HEARD = "[0.00][S01]so that the next meeting[1.20]"
 @pytest.fixture
 def server() -> Iterator[Loopback]:
     """A server that hears the same in every recording."""
-
-    def answer(_: dict[str, Any]) -> Answer:
-        return 200, {"text": HEARD}
-
-    with loopback(answer) as served:
+    with loopback(always(HEARD)) as served:
         yield served
 
 
