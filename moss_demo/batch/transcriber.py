@@ -1,6 +1,7 @@
 """What turns requests into runs: the engine here, in batches, or one on another machine."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Protocol
 
@@ -13,7 +14,7 @@ from moss_demo.engine.room import free_bytes
 from moss_demo.engine.speech import SpeechGate
 from moss_demo.engine.together import transcribe_together
 from moss_demo.engine.worker import IsStopped, StoppedError
-from moss_demo.errors import MossDemoError, RequestError
+from moss_demo.errors import DeviceError, MossDemoError, RequestError
 from moss_demo.settings import RemoteServer
 
 CPU_ROWS = 8
@@ -97,8 +98,10 @@ class LocalTranscriber:
         """
         refused = {n: error for n, r in enumerate(requests) if (error := self._refusal(r))}
         fitting = [r for n, r in enumerate(requests) if n not in refused]
-        for chunks in self._engine.sizes_to_compile([request.clip for request in fitting]):
-            self._engine.compile_encoder(chunks)
+        with suppress(DeviceError):  # its sentence stands in `info`, and the run goes on eager
+            for _ in self._engine.compile_for([request.clip for request in fitting]):
+                if is_stopped():
+                    raise StoppedError
         runs = iter(transcribe_together(self._engine, fitting, is_stopped) if fitting else ())
         if is_stopped():
             raise StoppedError

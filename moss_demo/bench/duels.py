@@ -87,8 +87,8 @@ def _duel(
 
 def _warm_up(bench: Workbench, side: _Side, request: Request) -> None:
     """Compile what is to be compiled, then run once cold and once to settle."""
-    for chunks in side.engine.sizes_to_compile([request.clip]):
-        side.engine.compile_encoder(chunks)
+    for _ in side.engine.compile_for([request.clip]):
+        bench.tick(0.0)
     side.figures |= {"load_s": side.engine.info.load_s, "compile_s": side.engine.info.compile_s}
     for name in ("cold_s", "warm_up_s"):
         run = bench.transcribe(side.engine, [request])[0]

@@ -5,7 +5,7 @@ same time: `pool.py` keeps one run a device.
 """
 
 import copy
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -85,17 +85,18 @@ class Engine:
             config, self._checkpoint, self._loaded, self._path.attention, self._load_s
         )
 
-    def sizes_to_compile(self, clips: Sequence[AudioClip]) -> tuple[int, ...]:
-        """Return the batch sizes, in chunks, that `compile_encoder` is still needed for."""
-        return self._encoder.to_compile(batch_sizes(clips))
+    def compile_for(self, clips: Sequence[AudioClip]) -> Iterator[int]:
+        """Compile what is still missing to encode clips together.
 
-    def compile_encoder(self, chunks: int) -> None:
-        """Compile the encoder for batches of `chunks` chunks.
+        Yields:
+            Each batch size, in chunks, before it is compiled; one cannot be interrupted.
 
         Raises:
             DeviceError: it cannot be compiled here; it goes on eager, and `info` says why.
         """
-        self._encoder.compile(chunks)
+        for chunks in self._encoder.to_compile(batch_sizes(clips)):
+            yield chunks
+            self._encoder.compile(chunks)
 
     @property
     def loaded(self) -> Loaded:

@@ -226,12 +226,11 @@ class EnginePool:
     ) -> float | None:
         """Compile what the clips need and return the seconds; one size cannot be interrupted."""
         before_s = engine.info.compile_s
-        while sizes := engine.sizes_to_compile(clips):
-            if is_stopped():
-                raise StoppedError
-            emit(Compiling(sizes[0]))
-            with suppress(DeviceError):  # its sentence stands in `info`, and the run goes on eager
-                engine.compile_encoder(sizes[0])
+        with suppress(DeviceError):  # its sentence stands in `info`, and the run goes on eager
+            for chunks in engine.compile_for(clips):
+                if is_stopped():
+                    raise StoppedError
+                emit(Compiling(chunks))
         return engine.info.compile_s - before_s or None
 
     def _resident_engine(self, config: EngineConfig, emit: Emit[Preparing]) -> tuple[Engine, bool]:

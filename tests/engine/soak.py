@@ -159,9 +159,8 @@ def main(words: Sequence[str] | None = None) -> int:
     print(f"{config} · torch {torch.__version__}")
     requests = [work.request(loaded, seed) for seed, work in enumerate(WORK)]
     for request in requests:
-        for chunks in engine.sizes_to_compile([request.clip]):
+        for chunks in engine.compile_for([request.clip]):
             print(f"compiling the encoder for {chunks} x 30 s", flush=True)
-            engine.compile_encoder(chunks)
     passed = soak(engine, requests, arguments.requests)
     print("PASS" if passed else "FAIL")
     return 0 if passed else 1

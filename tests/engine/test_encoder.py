@@ -1,5 +1,6 @@
 """The compiled encoder: the same transcript, compiled once and before the run, never a dead end."""
 
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from moss_demo.engine.loading import Loaded
 from moss_demo.engine.pool import Compiling, EnginePool, Loading, PoolEvent, Ready
 from moss_demo.engine.worker import wait_for_workers
 from moss_demo.errors import RequestError
+from tests.batch.turns import cut_turns
 from tests.engine.conftest import SAMPLES
 
 REQUEST = Request(read_audio(SAMPLES / "two-speakers.flac"), options=DecodeOptions(40))
@@ -136,16 +138,34 @@ def test_the_rejected_mode_is_refused_with_its_reason() -> None:
     assert choose_encoder_compile(None) is EncoderCompile.OFF
 
 
+@pytest.fixture
+def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """A machine without a C++ compiler, where nothing was compiled before."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    cpp_compiler_search.cache_clear()  # torch looks for a compiler once
+    with fresh_cache():
+        yield
+    cpp_compiler_search.cache_clear()
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_many_recordings_go_on_without_a_compiler_too(tmp_path: Path) -> None:
+    """An evaluation that cannot compile its encoder answers for every row."""
+    (tmp_path / "clips").mkdir()
+    cut_turns(tmp_path / "clips", 1)
+    words = ["evaluate", str(tmp_path / "clips"), "--out", str(tmp_path / "out")]
+    assert main([*words, "--max-new-tokens", "20", "--encoder-compile", "default"]) == 0
+    assert ",done," in (tmp_path / "out" / "clips.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("no_compiler")
 def test_a_machine_without_a_compiler_says_so_and_goes_on(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One sentence with the remedy, and the transcript all the same."""
     words = ["transcribe", str(SAMPLES / "two-speakers.flac"), "--max-new-tokens", "40"]
-    monkeypatch.setenv("PATH", str(tmp_path))
-    cpp_compiler_search.cache_clear()  # torch looks for a compiler once
-    with fresh_cache():
-        assert main([*words, "--encoder-compile", "default"]) == 0
-    cpp_compiler_search.cache_clear()
+    assert main([*words, "--encoder-compile", "default"]) == 0
     output, error = capsys.readouterr()
     assert output.startswith("[00:00")
     assert "The encoder runs uncompiled: there is no C++ compiler; install g++." in error
