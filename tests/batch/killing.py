@@ -55,6 +55,7 @@ def run_killed(
         operation = draw.randint(1, MOST_OPERATIONS)
         child = os.fork()
         if not child:
+            torch.set_num_threads(1)  # else two reading threads race to renew torch's pool
             if seed:
                 die_at(operation, out)
             resume = (out / "plan.json").exists()

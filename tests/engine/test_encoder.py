@@ -144,6 +144,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Non
     (tmp_path / "empty").mkdir()
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     cpp_compiler_search.cache_clear()  # torch looks for a compiler once
+    torch.compiler.reset()  # what this process compiled before
     with fresh_cache():
         yield
     cpp_compiler_search.cache_clear()
