@@ -57,7 +57,7 @@ def main(words: Sequence[str]) -> int:
             return supervisor.supervise([sys.executable, __file__, *words], settings.temp_folder)
         serve(settings, arguments)
     except MossDemoError as error:
-        print(f"app.py: {error}", file=sys.stderr)
+        print(f"app.py: {error.in_full}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

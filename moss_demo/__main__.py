@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error("choose a command")
         return int(module.run(parsed))
     except MossDemoError as error:
-        print(f"{PROGRAM} {command}: {error}", file=sys.stderr)
+        print(f"{PROGRAM} {command}: {error.in_full}", file=sys.stderr)
         return INPUT_ERROR
     except BrokenPipeError:
         sys.stderr.close()

@@ -4,11 +4,42 @@ Whatever is raised here reaches the page as a toast and the shell as one line; a
 escapes is a bug. Model text that does not parse is data and never an error.
 """
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
+
+_FOLDERS = re.compile(r"""(?<![\w/.<:])/(?:[^\s/:'"<>]+/)+""")
+
+
+def name_of(path: Path) -> str:
+    """Return what visitors read of a path of the host's: its last part, never where it lies."""
+    return path.name or path.resolve().name or "/"
+
+
+def without_folders(text: str) -> str:
+    """Cut paths in a text that somebody else wrote down to their last part."""
+    return _FOLDERS.sub("", text)
 
 
 class MossDemoError(Exception):
-    """Base of every error whose message is meant for the person at the keyboard."""
+    """Base of every error whose message is meant for the person at the keyboard.
+
+    A message is made of texts and of paths of the host's. Visitors read it as `str`, which has
+    the names of these paths only; the command line, whose reader owns the files, prints `in_full`.
+    """
+
+    def __init__(self, *parts: str | Path) -> None:
+        """Take the parts of the message, to be read without anything between them."""
+        super().__init__(*parts)
+
+    def __str__(self) -> str:
+        """Return the message as visitors read it."""
+        return "".join(name_of(p) if isinstance(p, Path) else str(p) for p in self.args)
+
+    @property
+    def in_full(self) -> str:
+        """The message as the host reads it."""
+        return "".join(map(str, self.args))
 
 
 class AudioError(MossDemoError):

@@ -63,20 +63,21 @@ def open_plan(wanted: Evaluation, transcriber: Transcriber) -> Plan:
         return _new_plan(wanted, transcriber, store, digest)
     if not wanted.resume and wanted.worker == 0:
         raise RequestError(
-            f"{store.folder} already holds a run; add --resume to go on with it, or choose "
-            "another folder."
+            store.folder,
+            " already holds a run; add --resume to go on with it, or choose another folder.",
         )
     if plan.digest != digest:
         raise RequestError(
-            f"{store.folder} holds a run of another manifest, other settings or another engine; "
-            "use the same ones, or choose another folder."
+            store.folder,
+            " holds a run of another manifest, other settings or another engine; use the same "
+            "ones, or choose another folder.",
         )
     return plan
 
 
 def _new_plan(wanted: Evaluation, transcriber: Transcriber, store: Store, digest: str) -> Plan:
     if not store.is_empty():
-        raise RequestError(f"{store.folder} is not empty and holds no run; choose a new folder.")
+        raise RequestError(store.folder, " is not empty and holds no run; choose a new folder.")
     with ThreadPoolExecutor(READERS) as readers:
         durations = list(readers.map(lambda e: _duration_s(wanted.sources, e), wanted.entries))
     usable = [entry.fault is None for entry in wanted.entries]

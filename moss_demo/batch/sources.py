@@ -82,7 +82,7 @@ def open_manifest(path: Path) -> tuple[Manifest, Sources]:
     try:
         text = read_text_file(path, MAX_MANIFEST_BYTES)
     except TranscriptError as error:
-        raise ManifestError(str(error)) from error
+        raise ManifestError(*error.args) from error
     return read_manifest(text), Sources(path.parent)
 
 
@@ -94,10 +94,10 @@ def read_text_file(path: Path, most_bytes: int) -> str:
     """
     try:
         if path.stat().st_size > most_bytes:
-            raise TranscriptError(f"{path.name} is too large for a text file of this kind.")
+            raise TranscriptError(path, " is too large for a text file of this kind.")
         content = path.read_bytes()
     except OSError as error:
-        raise TranscriptError(f"{path} cannot be read ({error.strerror}).") from error
+        raise TranscriptError(path, f" cannot be read ({error.strerror}).") from error
     if b"\0" in content:
-        raise TranscriptError(f"{path.name} is no text file; name a manifest or a transcript.")
+        raise TranscriptError(path, " is no text file; name a manifest or a transcript.")
     return content.decode("utf-8", errors="replace")

@@ -56,7 +56,7 @@ class Store:
         try:
             self._parts.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RequestError(f"{self.folder} cannot be made ({error.strerror}).") from error
+            raise RequestError(self.folder, f" cannot be made ({error.strerror}).") from error
         text = write_plan(plan)
         write_whole(self.folder / PLAN, lambda file: _write(file, text.encode()))
 

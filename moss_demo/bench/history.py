@@ -62,8 +62,10 @@ class History:
                 old.unlink(missing_ok=True)
         except OSError as error:
             raise ReportError(
-                f"The report cannot be kept in {self.folder} ({error.strerror}); download it, or "
-                "set MOSS_DEMO_CACHE to a folder that can be written."
+                "The report cannot be kept in ",
+                self.folder,
+                f" ({error.strerror}); download it, or set MOSS_DEMO_CACHE to a folder that can "
+                "be written.",
             ) from error
         return Path(path).name
 

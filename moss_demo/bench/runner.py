@@ -14,7 +14,7 @@ from moss_demo.bench.report import Failure, Plan
 from moss_demo.bench.workbench import Part, Workbench
 from moss_demo.engine.pool import EnginePool, Working
 from moss_demo.engine.worker import Emit, IsStopped, StoppedError, stream_from_worker
-from moss_demo.errors import MossDemoError
+from moss_demo.errors import MossDemoError, without_folders
 
 
 def run_benchmark(order: Order, pool: EnginePool, judge: Judge) -> Generator[Event, None, None]:
@@ -70,5 +70,5 @@ def _reason(error: MossDemoError) -> str:
     cause = error.__cause__
     if cause is None:
         return str(error)
-    details = textwrap.shorten(str(cause), 240, placeholder="…")
+    details = textwrap.shorten(without_folders(str(cause)), 240, placeholder="…")
     return f"{error} ({type(cause).__name__}: {details})"

@@ -2,7 +2,7 @@
 
 import argparse
 
-from moss_demo.engine.environment import describe
+from moss_demo.engine.environment import describe, describe_places
 from moss_demo.settings import from_environment
 
 
@@ -14,7 +14,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print label and value, one a line."""
     del arguments
-    rows = describe(from_environment())
+    settings = from_environment()
+    rows = (*describe(settings), *describe_places(settings))
     width = max(len(label) for label, _ in rows)
     for label, value in rows:
         print(f"{label:<{width}}  {value}")

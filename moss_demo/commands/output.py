@@ -23,7 +23,7 @@ def write_output(text: str, path: Path | None) -> None:
     try:
         path.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
-        raise TranscriptError(f"{path} cannot be written ({error.strerror}).") from error
+        raise TranscriptError(path, f" cannot be written ({error.strerror}).") from error
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -40,14 +40,14 @@ def read_text(source: str) -> str:
     """
     content = sys.stdin.buffer.read(MAX_TEXT_BYTES) if source == "-" else _read(Path(source))
     if b"\0" in content:
-        raise TranscriptError(f"{source} is no text file; name a transcript.")
+        raise TranscriptError(Path(source), " is no text file; name a transcript.")
     return content.decode("utf-8", errors="replace")
 
 
 def _read(path: Path) -> bytes:
     try:
         if path.stat().st_size > MAX_TEXT_BYTES:
-            raise TranscriptError(f"{path} is too large for a transcript; name a text file.")
+            raise TranscriptError(path, " is too large for a transcript; name a text file.")
         return path.read_bytes()
     except OSError as error:
-        raise TranscriptError(f"{path} cannot be read ({error.strerror}).") from error
+        raise TranscriptError(path, f" cannot be read ({error.strerror}).") from error

@@ -17,4 +17,4 @@ def read_side(source: str) -> sides.Side:
     try:
         return sides.read_side(text, suffix=Path(source).suffix)
     except TranscriptError as error:
-        raise TranscriptError(f"{source}: {error}") from error
+        raise TranscriptError(Path(source), ": ", *error.args) from error

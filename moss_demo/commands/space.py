@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the folder and say how to push it."""
     folder: Path = arguments.folder
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
-        raise RequestError(f"{folder} is not empty; name a new folder.")
+        raise RequestError(folder, " is not empty; name a new folder.")
     write_space(folder, zero_gpu=arguments.zero_gpu)
     print(f"huggingface-cli upload YOU/YOUR-SPACE {folder} . --repo-type=space")
     return 0

@@ -11,7 +11,7 @@ from safetensors import safe_open
 
 from moss_demo.engine.gguf_file.container import is_gguf, read_gguf
 from moss_demo.engine.gguf_file.names import is_this_model
-from moss_demo.errors import CheckpointError
+from moss_demo.errors import CheckpointError, name_of
 
 TINY_DIR = Path(__file__).parents[2] / "assets" / "moss-td-tiny"
 TINY = "tiny"
@@ -118,10 +118,16 @@ def find_checkpoint(name: str) -> Checkpoint:
         return _gguf_file(folder)
     if not folder.is_dir():
         raise CheckpointError(
-            f"{name!r} is no known checkpoint, no folder and no GGUF file; use one of "
-            f"{', '.join(KNOWN)} or the path of a checkpoint."
+            Path(name),
+            f" is no known checkpoint, no folder and no GGUF file; use one of {', '.join(KNOWN)} "
+            "or the path of a checkpoint.",
         )
-    return _in_folder(folder.resolve().name, folder)
+    return _in_folder(name_of(folder), folder)
+
+
+def public_name(checkpoint: str) -> str:
+    """Return what visitors call a checkpoint that the host names so: never where it lies."""
+    return checkpoint if checkpoint in KNOWN else name_of(Path(checkpoint))
 
 
 def is_downloaded(hub: HubCheckpoint) -> bool:
@@ -151,18 +157,20 @@ def _in_folder(name: str, folder: Path, revision: str = "local") -> Checkpoint:
     if any(key.startswith("model.audio_tower.") for key in keys):
         return Checkpoint(name, Layout.NATIVE, folder, revision)
     raise CheckpointError(
-        f"{folder} holds weights of another model; a MOSS-Transcribe-Diarize checkpoint has "
-        "tensors under model.audio_tower or model.whisper_encoder."
+        folder,
+        " holds weights of another model; a MOSS-Transcribe-Diarize checkpoint has tensors under "
+        "model.audio_tower or model.whisper_encoder.",
     )
 
 
 def _gguf_file(path: Path) -> Checkpoint:
     if not is_this_model(read_gguf(path).tensors):
         raise CheckpointError(
-            f"{path} holds weights of another model; use a GGUF file of MOSS-Transcribe-Diarize "
-            "with encoder, projector and decoder."
+            path,
+            " holds weights of another model; use a GGUF file of MOSS-Transcribe-Diarize with "
+            "encoder, projector and decoder.",
         )
-    return Checkpoint(path.name, Layout.GGUF, path)
+    return Checkpoint(name_of(path), Layout.GGUF, path)
 
 
 def _tensor_names(folder: Path) -> set[str]:
@@ -181,14 +189,16 @@ def _tensor_names(folder: Path) -> set[str]:
     for shard in sorted(shards):
         if not shard.is_file():
             raise CheckpointError(
-                f"{shard.name} is missing in {folder}; copy the checkpoint again with every file."
+                f"{shard.name} is missing in ",
+                folder,
+                "; copy the checkpoint again with every file.",
             )
         try:
             with safe_open(shard, framework="pt") as tensors:
                 names.update(tensors.keys())
         except Exception as error:  # safetensors raises its own, unnamed kinds
             raise CheckpointError(
-                f"{shard.name} in {folder} is damaged; copy the checkpoint again."
+                f"{shard.name} in ", folder, " is damaged; copy the checkpoint again."
             ) from error
     return names
 
@@ -203,10 +213,10 @@ def read_json(path: Path) -> dict[str, Any]:
         value = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise CheckpointError(
-            f"{path.name} is missing in {path.parent}; a checkpoint folder needs it."
+            f"{path.name} is missing in ", path.parent, "; a checkpoint folder needs it."
         ) from error
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path} cannot be read; copy the checkpoint again.") from error
+        raise CheckpointError(path, " cannot be read; copy the checkpoint again.") from error
     if not isinstance(value, dict):
-        raise CheckpointError(f"{path} holds no JSON object; copy the checkpoint again.")
+        raise CheckpointError(path, " holds no JSON object; copy the checkpoint again.")
     return value

@@ -1,4 +1,4 @@
-"""Versions, devices, checkpoints and caches, as the `info` command and the System tab show them."""
+"""What this installation is made of, for everybody and for the host alone."""
 
 import importlib.metadata
 import platform
@@ -8,7 +8,15 @@ import torch
 from huggingface_hub import constants
 
 from moss_demo import __version__
-from moss_demo.engine.checkpoints import HUB_CHECKPOINTS, TINY, find_checkpoint, is_downloaded
+from moss_demo.engine.checkpoints import (
+    HUB_CHECKPOINTS,
+    KNOWN,
+    TINY,
+    TINY_DIR,
+    find_checkpoint,
+    is_downloaded,
+    public_name,
+)
 from moss_demo.errors import CheckpointError
 from moss_demo.settings import Settings
 
@@ -26,7 +34,7 @@ PACKAGES = (
 
 
 def describe(settings: Settings) -> tuple[tuple[str, str], ...]:
-    """Return label and value of everything worth knowing; nothing is loaded or downloaded."""
+    """Return label and value of what visitors may know; nothing is loaded or downloaded."""
     return (
         ("moss_demo", __version__),
         ("Python", platform.python_version()),
@@ -34,11 +42,20 @@ def describe(settings: Settings) -> tuple[tuple[str, str], ...]:
         ("CUDA", torch.version.cuda or "not in this build of torch"),
         *_devices(),
         *_checkpoints(),
-        ("default model", settings.model),
+        ("default model", public_name(settings.model)),
         ("longest recording", f"{settings.max_duration_s / 60:g} min"),
-        ("Hugging Face cache", _folder(Path(constants.HF_HUB_CACHE))),
-        ("compiled kernels", _folder(settings.cache.expanduser())),
     )
+
+
+def describe_places(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """Return label and place of what lies on the disk, which is the host's to know."""
+    places = {
+        TINY: TINY_DIR,
+        "Hugging Face cache": Path(constants.HF_HUB_CACHE),
+        "compiled kernels": settings.cache.expanduser(),
+    }
+    own = {} if settings.model in KNOWN else {"default model": Path(settings.model)}
+    return tuple((label, _folder(path)) for label, path in (places | own).items())
 
 
 def _version(package: str) -> str:
@@ -62,7 +79,8 @@ def _devices() -> list[tuple[str, str]]:
 def _checkpoints() -> list[tuple[str, str]]:
     rows = []
     try:
-        rows.append((TINY, str(find_checkpoint(TINY).folder)))
+        find_checkpoint(TINY)
+        rows.append((TINY, "ships with the project"))
     except CheckpointError as error:
         rows.append((TINY, str(error)))
     for repo, hub in HUB_CHECKPOINTS.items():
@@ -72,4 +90,4 @@ def _checkpoints() -> list[tuple[str, str]]:
 
 
 def _folder(path: Path) -> str:
-    return f"{path}{'' if path.is_dir() else ' (not there yet)'}"
+    return f"{path}{'' if path.exists() else ' (not there yet)'}"

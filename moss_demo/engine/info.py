@@ -8,6 +8,7 @@ from moss_demo.engine.checkpoints import Checkpoint
 from moss_demo.engine.config import EncoderCompile, EngineConfig
 from moss_demo.engine.loading import Loaded
 from moss_demo.engine.weights.report import QuantizationReport, summary_dict, weight_bytes
+from moss_demo.errors import name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,5 +84,5 @@ def describe_engine(
         load_s=load_s,
         encoder_compile=config.encoder_compile,
         quantization=loaded.quantization,
-        adapter=None if config.adapter is None else Path(config.adapter).name,
+        adapter=None if config.adapter is None else name_of(Path(config.adapter)),
     )

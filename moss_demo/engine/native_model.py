@@ -60,6 +60,7 @@ def _refuse_partial_load(path: Path, report: dict[str, Any]) -> None:
         names = sorted(str(name) for name in report.get(kind, ()))
         if names:
             raise CheckpointError(
-                f"{path} does not hold this model: {len(names)} {kind.replace('_', ' ')} "
-                f"(first: {names[0]}); use a complete checkpoint of MOSS-Transcribe-Diarize."
+                path,
+                f" does not hold this model: {len(names)} {kind.replace('_', ' ')} "
+                f"(first: {names[0]}); use a complete checkpoint of MOSS-Transcribe-Diarize.",
             )

@@ -13,7 +13,7 @@ import torch
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Event
 from moss_demo.domain.request import Request
-from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint
+from moss_demo.engine.checkpoints import SYNTHETIC, find_checkpoint, public_name
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.engine import Engine
 from moss_demo.engine.faults import diagnose, is_out_of_memory, lost
@@ -247,7 +247,7 @@ class EnginePool:
         except BaseException:
             self._free()
             if old is not None:
-                emit(Loading(old.checkpoint))
+                emit(Loading(public_name(old.checkpoint)))
                 with suppress(MossDemoError):  # then the next run loads what it needs
                     self._engine = load_engine(old)
             raise

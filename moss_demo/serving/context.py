@@ -1,6 +1,6 @@
 """What every part of the server shares: the host's settings, the device and the engine pool."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import (
     AUTO,
     HUB_CHECKPOINTS,
-    KNOWN,
     PUBLISHED,
     TINY,
     find_checkpoint,
     is_downloaded,
+    public_name,
 )
 from moss_demo.engine.config import (
     COMPILE_CHOICES,
@@ -29,7 +29,7 @@ from moss_demo.engine.config import (
 from moss_demo.engine.in_turn import TurnEvent, transcribe_in_turn
 from moss_demo.engine.pool import EnginePool
 from moss_demo.engine.weights.adapter import read_adapter
-from moss_demo.errors import NotOfferedError
+from moss_demo.errors import NotOfferedError, RequestError, name_of
 from moss_demo.serving.metrics import Door, Metrics
 from moss_demo.serving.readiness import Health, Readiness
 from moss_demo.serving.zero_gpu import LentPool, import_spaces
@@ -150,10 +150,10 @@ class AppContext:
         if first == AUTO:
             first = PUBLISHED.repo if PUBLISHED.repo in choices else (*choices, TINY)[0]
         choices = [first] if settings.zero_gpu else [first, *choices]
-        offers = {_public(name): Offer(name) for name in choices}
+        offers = {public_name(name): Offer(name) for name in choices}
         if settings.adapter is None:
             return offers
-        adapted = f"{_public(first)} + {Path(settings.adapter).name}"
+        adapted = f"{public_name(first)} + {name_of(Path(settings.adapter))}"
         return {adapted: Offer(first, settings.adapter)} | offers
 
     def transcribe(
@@ -185,13 +185,15 @@ def build_context(
     Raises:
         DeviceError: the device is not there.
         CheckpointError: a checkpoint of the host's, or its adapter, cannot be found.
-        RequestError: a package that this kind of host needs is missing.
+        RequestError: two checkpoints go by one name, or a package that this kind of host needs is
+            missing.
     """
     if settings.zero_gpu:
         import_spaces()
     for name in dict.fromkeys((settings.model, *settings.models)):
         if name not in HUB_CHECKPOINTS or name == settings.model:
             find_checkpoint(name)
+    _refuse_doubles((*dict.fromkeys((settings.model, *(settings.models or (TINY,)))),))
     if settings.adapter is not None:
         read_adapter(Path(settings.adapter))
     chosen = choose_device(device)
@@ -210,5 +212,9 @@ def build_context(
     return context
 
 
-def _public(checkpoint: str) -> str:
-    return checkpoint if checkpoint in KNOWN else Path(checkpoint).name
+def _refuse_doubles(checkpoints: Sequence[str]) -> None:
+    """Refuse checkpoints that visitors could not tell apart: one would stand for the other."""
+    names = [public_name(checkpoint) for checkpoint in checkpoints]
+    for name in names:
+        if names.count(name) > 1:
+            raise RequestError(f"Two checkpoints of this host are called {name}; rename one.")

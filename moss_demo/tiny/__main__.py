@@ -111,7 +111,7 @@ def main() -> int:
     try:
         run(build_parser().parse_args())
     except MossDemoError as error:
-        print(error, file=sys.stderr)
+        print(error.in_full, file=sys.stderr)
         return 2
     return 0
 

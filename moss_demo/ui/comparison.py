@@ -11,6 +11,7 @@ from pathlib import Path
 from moss_demo.domain.events import Finished, Run, StopReason
 from moss_demo.domain.request import Request
 from moss_demo.domain.transcript import Transcript
+from moss_demo.engine.checkpoints import public_name
 from moss_demo.engine.config import DecodePath, EncoderCompile, EngineConfig
 from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Ticket
@@ -179,7 +180,7 @@ def _remote_side(
 
 def _title(config: EngineConfig) -> str:
     """Name an engine by what makes it differ from the usual one."""
-    words = [config.checkpoint, config.precision.value]
+    words = [public_name(config.checkpoint), config.precision.value]
     if config.decode is not DecodePath.REFERENCE:
         words.append(f"{config.decode} decode path")
     if config.encoder_compile is not EncoderCompile.OFF:

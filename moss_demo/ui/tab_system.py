@@ -8,7 +8,7 @@ from moss_demo.ui.context import AppContext
 
 def build(context: AppContext, tab: gr.Tab) -> None:
     """Lay out the tab; the table is filled when the tab is opened."""
-    gr.Markdown("Versions, devices, checkpoints and caches of this server.")
+    gr.Markdown("Versions, devices and checkpoints of this server.")
     table = gr.Dataframe(
         headers=["What", "Here"],
         datatype=["str", "str"],

@@ -84,7 +84,7 @@ def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_name_lists_the_known_ones() -> None:
     """A typo is answered with the choices."""
-    with pytest.raises(CheckpointError, match=r"'tinny'.*auto, tiny, OpenMOSS"):
+    with pytest.raises(CheckpointError, match=r"tinny is no known.*auto, tiny, OpenMOSS"):
         find_checkpoint("tinny")
 
 

@@ -5,10 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from moss_demo.domain.request import Request
+from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.checkpoints import PUBLISHED, TINY, TINY_DIR
 from moss_demo.engine.config import Precision
+from moss_demo.engine.environment import describe, describe_places
 from moss_demo.errors import CheckpointError, NotOfferedError, RequestError
-from moss_demo.serving.context import build_context
+from moss_demo.serving.context import SELF_TEST_SAMPLE, build_context
+from moss_demo.serving.metrics import Door
 from moss_demo.settings import Settings
 
 
@@ -52,8 +56,34 @@ def test_a_list_of_precisions_binds() -> None:
 @pytest.mark.parametrize("settings", [Settings(model="/nowhere"), Settings(models=("/nowhere",))])
 def test_a_host_with_a_missing_checkpoint_is_told_at_the_start(settings: Settings) -> None:
     """A wrong path in the configuration does not wait for the first visitor."""
-    with pytest.raises(CheckpointError, match="/nowhere"):
+    with pytest.raises(CheckpointError, match="nowhere is no known checkpoint") as refused:
         build_context(settings, "cpu")
+    assert "/nowhere" in refused.value.in_full
+
+
+def test_visitors_never_learn_where_a_checkpoint_lies(tmp_path: Path) -> None:
+    """Not even when its folder has vanished since the start."""
+    folder = tmp_path / "my-model"
+    shutil.copytree(TINY_DIR, folder)
+    context = build_context(Settings(model=str(folder)), "cpu")
+    shutil.rmtree(folder)
+    config = context.engine_config("my-model", "auto")
+    clip = read_audio(SELF_TEST_SAMPLE)
+    with pytest.raises(CheckpointError, match="my-model is no known checkpoint") as failed:
+        list(context.transcribe(config, lambda: Request(clip), clip.duration_s, Door.PAGE))
+    assert str(tmp_path) not in str(failed.value)
+    assert all(str(tmp_path) not in value for _, value in describe(context.settings))
+    assert str(folder) in dict(describe_places(context.settings))["default model"]
+
+
+def test_two_checkpoints_of_one_name_are_refused(tmp_path: Path) -> None:
+    """Visitors would get one of them under the name of the other."""
+    folder = tmp_path / TINY
+    shutil.copytree(TINY_DIR, folder)
+    with pytest.raises(RequestError, match="Two checkpoints of this host are called tiny"):
+        build_context(Settings(models=(str(folder), TINY)), "cpu")
+    with pytest.raises(RequestError, match="called tiny"):
+        build_context(Settings(model=str(folder)), "cpu")
 
 
 def test_decode_path_and_compilation_are_the_visitors_choice() -> None:

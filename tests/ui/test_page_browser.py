@@ -354,7 +354,7 @@ def test_the_system_tab_says_what_runs_here(opened: Page) -> None:
     """Versions and checkpoints are listed when the tab is opened."""
     opened.get_by_role("tab", name="System").click()
     expect(opened.locator("#system-table")).to_contain_text("transformers")
-    expect(opened.locator("#system-table")).to_contain_text("moss-td-tiny")
+    expect(opened.locator("#system-table")).to_contain_text("ships with the project")
 
 
 def test_the_endpoint_streams_to_programs(address: str) -> None:

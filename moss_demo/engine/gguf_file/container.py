@@ -76,8 +76,9 @@ class GgufFile:
             values: np.ndarray = gguf().dequantize(rows, kind)
         except NotImplementedError as error:
             raise CheckpointError(
-                f"{self.path} holds {name} as {kind.name}, which cannot be unpacked here; "
-                "use a file in F32, F16, BF16 or a usual block type."
+                self.path,
+                f" holds {name} as {kind.name}, which cannot be unpacked here; use a file in F32, "
+                "F16, BF16 or a usual block type.",
             ) from error
         except (OSError, ValueError) as error:
             raise _damaged(self.path, f"{name} cannot be read") from error
@@ -103,7 +104,7 @@ def read_gguf(path: Path) -> GgufFile:
         with path.open("rb") as file:
             return _Header(path, file).read()
     except OSError as error:
-        raise CheckpointError(f"{path} cannot be read ({error.strerror}).") from error
+        raise CheckpointError(path, f" cannot be read ({error.strerror}).") from error
 
 
 class _Header:
@@ -117,12 +118,13 @@ class _Header:
 
     def read(self) -> GgufFile:
         if self._take(4) != MAGIC:
-            raise CheckpointError(f"{self._path} is no GGUF file.")
+            raise CheckpointError(self._path, " is no GGUF file.")
         version = self._number("I")
         if version not in VERSIONS:
             raise CheckpointError(
-                f"{self._path} is a GGUF file of version {version}, and versions 2 and 3 in little "
-                "endian can be read; convert it anew."
+                self._path,
+                f" is a GGUF file of version {version}, and versions 2 and 3 in little endian can "
+                "be read; convert it anew.",
             )
         tensor_count, key_count = self._number("Q"), self._number("Q")
         metadata: dict[str, Any] = {}
@@ -158,8 +160,8 @@ class _Header:
             kind = gguf().GGMLQuantizationType(type_number)
         except ValueError as error:
             raise CheckpointError(
-                f"{self._path} holds {_short(name)} in a type that is not known here (number "
-                f"{type_number})."
+                self._path,
+                f" holds {_short(name)} in a type that is not known here (number {type_number}).",
             ) from error
         block, block_bytes = gguf().GGML_QUANT_SIZES[kind]
         size_bytes = math.prod(shape) // block * block_bytes
@@ -208,7 +210,7 @@ class _Header:
 
 
 def _damaged(path: Path, reason: str) -> CheckpointError:
-    return CheckpointError(f"{path} is damaged: {reason}; copy the file again.")
+    return CheckpointError(path, f" is damaged: {reason}; copy the file again.")
 
 
 def _short(name: str) -> str:

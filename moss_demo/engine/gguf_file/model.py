@@ -19,9 +19,8 @@ from moss_demo.engine.gguf_file.names import HEAD, IGNORED, native_name
 from moss_demo.engine.gguf_file.shape import derive_config, mel_bands
 from moss_demo.engine.gguf_file.words import AUDIO, read_processor
 from moss_demo.engine.native_model import build_model, native_config
+from moss_demo.engine.weights.matrices import TABLE
 from moss_demo.errors import CheckpointError
-
-TABLE = "model.language_model.embed_tokens.weight"
 
 
 def read_gguf_model(path: Path, dtype: torch.dtype) -> tuple[Model, MossTranscribeDiarizeProcessor]:
@@ -61,8 +60,9 @@ def _by_native_name(file: GgufFile) -> dict[str, str]:
             continue
         if native is None or native in entries:
             raise CheckpointError(
-                f"{file.path} holds {name[:80]!r}, which is no tensor of this model or one too "
-                "many; use a file of MOSS-Transcribe-Diarize."
+                file.path,
+                f" holds {name[:80]!r}, which is no tensor of this model or one too many; use a "
+                "file of MOSS-Transcribe-Diarize.",
             )
         entries[native] = name
     return entries
@@ -93,8 +93,9 @@ def _drop_tied_head(path: Path, state: dict[str, Tensor]) -> None:
     Raises:
         CheckpointError: it is another matrix, and this model has none of its own.
     """
-    head = state.pop(HEAD, None)
-    if head is not None and (TABLE not in state or not torch.equal(head, state[TABLE])):
+    head, table = state.pop(HEAD, None), state.get(f"{TABLE}.weight")
+    if head is not None and (table is None or not torch.equal(head, table)):
         raise CheckpointError(
-            f"{path} holds a head that is not its embedding; use a file of MOSS-Transcribe-Diarize."
+            path,
+            " holds a head that is not its embedding; use a file of MOSS-Transcribe-Diarize.",
         )

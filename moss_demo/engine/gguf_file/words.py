@@ -62,10 +62,12 @@ def read_processor(
         raise
     except Exception as error:  # the libraries behind raise nothing narrower
         raise CheckpointError(
-            f"The tokenizer or the prompt template of {path} is damaged; copy the file again."
+            "The tokenizer or the prompt template of ", path, " is damaged; copy the file again."
         ) from error
     if tokenizer.convert_tokens_to_ids(AUDIO) in (None, tokenizer.unk_token_id):
-        raise CheckpointError(f"The tokenizer of {path} has no {AUDIO}; use a file of this model.")
+        raise CheckpointError(
+            "The tokenizer of ", path, f" has no {AUDIO}; use a file of this model."
+        )
     return processor
 
 
@@ -79,7 +81,8 @@ def _tokenizer(path: Path, metadata: Mapping[str, Any]) -> PreTrainedTokenizerFa
     if beside.is_file():
         return PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_file(str(beside)), **NAMES)
     raise CheckpointError(
-        f"{path} carries no tokenizer; put the checkpoint's tokenizer.json into the same folder."
+        path,
+        " carries no tokenizer; put the checkpoint's tokenizer.json into the same folder.",
     )
 
 

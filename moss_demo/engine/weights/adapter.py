@@ -80,7 +80,7 @@ def read_adapter(folder: Path) -> Adapter:
         CheckpointError: a file is missing or damaged, or it is of a kind that cannot be merged.
     """
     if not folder.is_dir():
-        raise CheckpointError(f"{folder} is no folder; --adapter takes one that peft has saved.")
+        raise CheckpointError(folder, " is no folder; --adapter takes one that peft has saved.")
     config = read_json(folder / CONFIG_FILE)
     _refuse_other_kinds(folder, config)
     pairs = _read_pairs(folder)
@@ -105,15 +105,17 @@ def merge_adapter(model: nn.Module, adapter: Adapter) -> None:
         linear = _find_linear(model, name)
         if linear is None:
             raise CheckpointError(
-                f"{adapter.folder} adapts {name}, which is no linear layer of its own in this "
-                "checkpoint; use the checkpoint that it was trained with."
+                adapter.folder,
+                f" adapts {name}, which is no linear layer of its own in this checkpoint; use the "
+                "checkpoint that it was trained with.",
             )
         shape = (change.b.shape[0], change.a.shape[1])
         if linear.weight.shape != shape:
             raise CheckpointError(
-                f"{adapter.folder} changes {name} by a matrix of {shape[0]} by {shape[1]}, and "
-                f"this checkpoint's has {linear.out_features} by {linear.in_features}; use the "
-                "checkpoint that it was trained with."
+                adapter.folder,
+                f" changes {name} by a matrix of {shape[0]} by {shape[1]}, and this checkpoint's "
+                f"has {linear.out_features} by {linear.in_features}; use the checkpoint that it "
+                "was trained with.",
             )
         targets.append((linear.weight, change))
     for weight, change in targets:
@@ -143,8 +145,9 @@ def _refuse_other_kinds(folder: Path, config: Mapping[str, Any]) -> None:
     for key, is_odd in odd.items():
         if is_odd:
             raise CheckpointError(
-                f"{folder} is no plain LoRA adapter ({key} is {config.get(key)!r}), so it cannot "
-                "be merged; merge it with peft and name the merged folder as the model."
+                folder,
+                f" is no plain LoRA adapter ({key} is {config.get(key)!r}), so it cannot be "
+                "merged; merge it with peft and name the merged folder as the model.",
             )
 
 
@@ -159,30 +162,31 @@ def _read_pairs(folder: Path) -> dict[str, dict[str, Tensor]]:
     path = folder / WEIGHTS_FILE
     if not path.is_file():
         raise CheckpointError(
-            f"{WEIGHTS_FILE} is missing in {folder}; save the adapter again as safetensors."
+            f"{WEIGHTS_FILE} is missing in ", folder, "; save the adapter again as safetensors."
         )
     try:
         tensors = load_file(path)
     except (SafetensorError, OSError, ValueError) as error:
-        raise CheckpointError(f"{path} is damaged; copy the adapter again.") from error
+        raise CheckpointError(path, " is damaged; copy the adapter again.") from error
     pairs: dict[str, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         found = _KEY.fullmatch(key)
         if found is None or tensor.ndim != 2:
             raise CheckpointError(
-                f"{folder} holds {key}, which is no matrix of a linear layer's LoRA; merge it with "
-                "peft and name the merged folder as the model."
+                folder,
+                f" holds {key}, which is no matrix of a linear layer's LoRA; merge it with peft "
+                "and name the merged folder as the model.",
             )
         if not tensor.isfinite().all():
-            raise CheckpointError(f"{path} holds {key} with values that are not finite.")
+            raise CheckpointError(path, f" holds {key} with values that are not finite.")
         pairs.setdefault(found["module"], {})[found["side"]] = tensor
     for module, sides in pairs.items():
         if set(sides) != {"A", "B"} or sides["A"].shape[0] != sides["B"].shape[1]:
             raise CheckpointError(
-                f"{path} is damaged: the two halves for {module} do not fit; copy it again."
+                path, f" is damaged: the two halves for {module} do not fit; copy it again."
             )
     if not pairs:
-        raise CheckpointError(f"{path} is empty; there is nothing to merge.")
+        raise CheckpointError(path, " is empty; there is nothing to merge.")
     return pairs
 
 
@@ -196,8 +200,9 @@ def _scale(folder: Path, config: Mapping[str, Any], module: str, a: Tensor) -> f
     alpha = _for_module(config.get("alpha_pattern"), module, config.get("lora_alpha"))
     if rank != a.shape[0] or not isinstance(alpha, int | float) or not isfinite(alpha):
         raise CheckpointError(
-            f"{folder / CONFIG_FILE} does not fit its weights: rank {rank} and alpha {alpha} are "
-            f"given for {module}, whose rank is {a.shape[0]}; copy the adapter again."
+            folder / CONFIG_FILE,
+            f" does not fit its weights: rank {rank} and alpha {alpha} are given for {module}, "
+            f"whose rank is {a.shape[0]}; copy the adapter again.",
         )
     return alpha / (sqrt(rank) if config.get("use_rslora") else rank)
 
