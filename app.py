@@ -31,8 +31,8 @@ def serve(settings: Settings, arguments: argparse.Namespace) -> None:
     hide_torchao()
     keep_kernels()
     keep_weights()
+    from moss_demo.serving.context import build_context
     from moss_demo.ui.app import build_app, keep_serving, launch  # imports model libraries
-    from moss_demo.ui.context import build_context
 
     folder: Path | None = arguments.worker
     if folder is None:

@@ -13,6 +13,8 @@ import shutil
 import stat
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -77,15 +79,15 @@ def sweep(root: Path, max_bytes: int, now_s: float | None = None) -> None:
     for upload in _unheld(root):
         if upload.stat().st_ctime < at_s - IDLE_S:
             _delete(upload)
+    too_much = used_bytes(root) - max_bytes
+    if too_much <= 0:
+        return
     left = {visit: _used_s(visit) for visit in _folders(root / _VISITS)}
     left |= {upload: upload.stat().st_ctime for upload in _unheld(root)}
     for path in sorted(left, key=lambda path: left[path]):
-        if used_bytes(root) <= max_bytes:
+        if too_much <= 0:
             return
-        if path.is_dir():
-            _end(root, path)
-        else:
-            _delete(path)
+        too_much -= _end(root, path) if path.is_dir() else _delete(path)
 
 
 def start_sweeping(root: Path, max_bytes: int) -> None:
@@ -102,13 +104,7 @@ def start_sweeping(root: Path, max_bytes: int) -> None:
 
 def used_bytes(root: Path) -> int:
     """Return the size of all files, each counted once."""
-    sizes: dict[int, int] = {}
-    for path in root.rglob("*"):
-        with suppress(FileNotFoundError):
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode):
-                sizes[status.st_ino] = status.st_size
-    return sum(sizes.values())
+    return sum({status.st_ino: status.st_size for status in _files(root)}.values())
 
 
 def _visit(root: Path, visitor: str) -> Path:
@@ -128,21 +124,37 @@ def _used_s(visit: Path) -> float:
     return max([visit.stat().st_mtime, *stamps])
 
 
-def _end(root: Path, visit: Path) -> None:
-    """Delete what a visitor has, and uploads that nobody else holds."""
+def _end(root: Path, visit: Path) -> int:
+    """Delete what a visitor has, and uploads that nobody else holds; returns the bytes freed."""
     uploads = {root / held.parent.name / held.name: held.stat() for held in visit.glob("*/*/*")}
+    files = {status.st_ino: status for status in _files(visit)}
+    names = Counter(status.st_ino for status in _files(visit))
     shutil.rmtree(visit)
+    freed = sum(s.st_size for s in files.values() if s.st_nlink == names[s.st_ino])
     for upload, status in uploads.items():
         with suppress(FileNotFoundError):
             left = upload.stat()
             if left.st_nlink == 1 and os.path.samestat(left, status):
-                _delete(upload)
+                freed += _delete(upload)
+    return freed
 
 
-def _delete(upload: Path) -> None:
+def _delete(upload: Path) -> int:
+    """Delete an upload that nobody holds; returns the bytes freed."""
+    freed = upload.stat().st_size
     upload.unlink()
     with suppress(OSError):  # other files of the same content lie there under other names
         upload.parent.rmdir()
+    return freed
+
+
+def _files(folder: Path) -> Iterator[os.stat_result]:
+    """Yield what the disk says of every name of a file."""
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode):
+                yield status
 
 
 def _unheld(root: Path) -> list[Path]:

@@ -7,6 +7,7 @@ from starlette.middleware import Middleware
 
 from moss_demo.api.routes import api_routes
 from moss_demo.batch.sources import BUILTIN_MANIFEST
+from moss_demo.serving.context import ASSETS, AppContext
 from moss_demo.serving.temp_files import start_sweeping
 from moss_demo.settings import keep_files_in, keep_gradio_offline
 from moss_demo.ui import (
@@ -17,7 +18,6 @@ from moss_demo.ui import (
     tab_system,
     tab_transcribe,
 )
-from moss_demo.ui.context import ASSETS, AppContext
 from moss_demo.ui.front_door import FrontDoor
 from moss_demo.ui.language import LanguageSwitch
 from moss_demo.ui.theme import load_css, make_theme

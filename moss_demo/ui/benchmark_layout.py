@@ -6,10 +6,11 @@ import gradio as gr
 
 from moss_demo.bench.report import Plan
 from moss_demo.engine.checkpoints import SYNTHETIC
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present_benchmark
 from moss_demo.ui.bench_panels import ProgressBar, Tables
-from moss_demo.ui.context import AppContext, list_samples
 from moss_demo.ui.panels import Notices, Status
+from moss_demo.ui.samples import list_samples
 from moss_demo.ui.ways import lay_out_model
 
 PLOTS = ("latency", "speedup", "split", "batch", "memory")

@@ -16,7 +16,8 @@ from moss_demo.engine.config import EngineConfig, choose_precision
 from moss_demo.engine.line import Place
 from moss_demo.engine.pool import Waiting
 from moss_demo.errors import RequestError
-from moss_demo.ui.context import AppContext, list_samples
+from moss_demo.serving.context import AppContext
+from moss_demo.ui.samples import list_samples
 
 FRAME_S = 0.2
 """A view changes about five times a second at most."""

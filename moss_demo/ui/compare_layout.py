@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 import gradio as gr
 
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present
-from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Diff, Notices, Status, Tiles
 from moss_demo.ui.present_numbers import (
     TENSOR_HEADERS,
     TENSORS_IDLE,
     WEIGHT_HEADERS,
 )
+from moss_demo.ui.samples import Sample, list_samples
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.transcribe_layout import waveform_options
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways

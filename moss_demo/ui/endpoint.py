@@ -8,8 +8,8 @@ import gradio as gr
 from moss_demo.domain.prompts import PromptPreset
 from moss_demo.engine.pool import Waiting
 from moss_demo.errors import MossDemoError
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present
-from moss_demo.ui.context import AppContext
 from moss_demo.ui.transcription import Wishes, transcribe
 from moss_demo.ui.wiring import ON_DEVICE
 

@@ -23,9 +23,9 @@ from moss_demo.engine.config import DecodePath
 from moss_demo.engine.pool import Compiling, Loading, Waiting
 from moss_demo.errors import MossDemoError, RequestError
 from moss_demo.scoring.normalize import Level
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_evaluation
 from moss_demo.ui.bench_panels import BarState
-from moss_demo.ui.context import AppContext
 from moss_demo.ui.present_benchmark import bar_state
 from moss_demo.ui.visitor import hold, new_folder
 

@@ -9,8 +9,8 @@ import gradio as gr
 from moss_demo.engine.checkpoints import PUBLISHED, is_downloaded
 from moss_demo.engine.download import download
 from moss_demo.errors import MossDemoError
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present
-from moss_demo.ui.context import AppContext
 from moss_demo.ui.panels import Status
 from moss_demo.ui.wiring import HELPER, Updates
 

@@ -8,7 +8,7 @@ from moss_demo.bench.history import History
 from moss_demo.bench.report import Report
 from moss_demo.bench.report_json import read_report
 from moss_demo.errors import ReportError
-from moss_demo.ui.context import ASSETS
+from moss_demo.serving.context import ASSETS
 
 SHIPPED = ASSETS / "reports"
 MAX_IN_SESSION = 8

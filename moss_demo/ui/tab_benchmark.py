@@ -12,11 +12,11 @@ from moss_demo.bench.history import open_history
 from moss_demo.bench.report import Report
 from moss_demo.bench.report_json import MAX_REPORT_BYTES, read_report
 from moss_demo.errors import MossDemoError, ReportError
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_benchmark
 from moss_demo.ui.benchmark_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.benchmark_results import compared, hidden, measuring, outputs, shown
 from moss_demo.ui.benchmarking import Wishes, measure
-from moss_demo.ui.context import AppContext
 from moss_demo.ui.report_shelf import Shelf, with_report
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 

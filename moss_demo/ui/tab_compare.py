@@ -14,10 +14,10 @@ from moss_demo.engine.audio_files import read_audio
 from moss_demo.errors import MossDemoError
 from moss_demo.scoring.report import verdict_dict
 from moss_demo.scoring.verdict import ParityVerdict
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_comparison, present_numbers
 from moss_demo.ui.compare_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
-from moss_demo.ui.context import AppContext
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.handover import ComparisonFiles

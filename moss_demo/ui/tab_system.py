@@ -3,7 +3,7 @@
 import gradio as gr
 
 from moss_demo.engine.environment import describe
-from moss_demo.ui.context import AppContext
+from moss_demo.serving.context import AppContext
 
 
 def build(context: AppContext, tab: gr.Tab) -> None:

@@ -8,12 +8,13 @@ import gradio as gr
 
 from moss_demo.engine.pool import Waiting
 from moss_demo.errors import EditError, MossDemoError
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import offer, present
-from moss_demo.ui.context import AppContext, Sample
 from moss_demo.ui.lanes import with_name
 from moss_demo.ui.outcome import Outcome, outcome_of, over
 from moss_demo.ui.recording import Recording, open_recording
 from moss_demo.ui.revising import carry_out
+from moss_demo.ui.samples import Sample
 from moss_demo.ui.transcribe_layout import (
     CUSTOM_PROMPT,
     Inputs,

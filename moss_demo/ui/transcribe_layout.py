@@ -6,9 +6,10 @@ import gradio as gr
 
 from moss_demo.domain.exports import ExportFormat
 from moss_demo.domain.prompts import PromptPreset
+from moss_demo.serving.context import AppContext
 from moss_demo.ui import present
-from moss_demo.ui.context import AppContext, Sample, list_samples
 from moss_demo.ui.panels import Notices, Status, Tiles
+from moss_demo.ui.samples import Sample, list_samples
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
 

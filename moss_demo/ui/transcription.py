@@ -21,9 +21,9 @@ from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Ticket
 from moss_demo.engine.pool import Compiling, EnginePool, Loading, Ready, Waiting, Working
 from moss_demo.errors import AudioError, RequestError
+from moss_demo.serving.context import AppContext
 from moss_demo.serving.metrics import Door
 from moss_demo.ui import present
-from moss_demo.ui.context import AppContext
 from moss_demo.ui.visitor import hold
 
 FRAME_S = 0.1

@@ -7,7 +7,7 @@ from html import escape
 import gradio as gr
 
 from moss_demo.engine.config import REJECTED_MODE, DecodePath, EncoderCompile
-from moss_demo.ui.context import AppContext
+from moss_demo.serving.context import AppContext
 from moss_demo.ui.present_numbers import PRECISION_HELP, precision_choices
 
 DECODE_LABELS = {DecodePath.REFERENCE: "Reference", DecodePath.FAST: "Fast"}

@@ -112,6 +112,22 @@ def test_what_was_unused_for_longest_goes_when_there_is_too_much(tmp_path: Path)
     assert used_bytes(tmp_path) == 0
 
 
+def test_no_more_goes_than_there_is_too_much(tmp_path: Path) -> None:
+    """An upload of two visitors counts once and frees its place with the second of them."""
+    upload = _upload(tmp_path, "x" * 60)
+    for visitor in ("ann", "bob"):
+        hold(tmp_path, visitor, upload)
+        _result(tmp_path, visitor, "y" * 20)
+        time.sleep(0.02)
+    last = _result(tmp_path, "cid", "z" * 10)
+    sweep(tmp_path, 90)
+    assert used_bytes(tmp_path) == 90
+    assert upload.exists()
+    sweep(tmp_path, 89)
+    assert used_bytes(tmp_path) == 10
+    assert last.exists()
+
+
 def test_names_that_lead_elsewhere_are_not_held(tmp_path: Path) -> None:
     """A path outside the folder is nobody's upload, and is never deleted."""
     root = tmp_path / "root"

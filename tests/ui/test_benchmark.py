@@ -13,12 +13,13 @@ from moss_demo.bench.history import History
 from moss_demo.bench.report import Plan, Report
 from moss_demo.bench.report_json import report_json
 from moss_demo.errors import NotOfferedError, ReportError, RequestError
+from moss_demo.serving.context import AppContext, build_context
 from moss_demo.settings import Settings
 from moss_demo.ui import bench_figures
 from moss_demo.ui.benchmarking import Wishes, make_order, measure
-from moss_demo.ui.context import AppContext, build_context, list_samples
 from moss_demo.ui.present_benchmark import bar_state, ended_line, failure_rows, running_line
 from moss_demo.ui.report_shelf import MAX_IN_SESSION, Shelf, with_report
+from moss_demo.ui.samples import list_samples
 
 from ..bench.reports import encoder_case, full_report
 

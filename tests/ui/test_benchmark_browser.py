@@ -11,9 +11,10 @@ from playwright.sync_api import Page, expect
 from moss_demo.bench.comparing import report_title
 from moss_demo.bench.history import open_history
 from moss_demo.bench.report_json import read_report
+from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
-from moss_demo.ui.context import build_context, list_samples
+from moss_demo.ui.samples import list_samples
 
 from ..bench.reports import full_report
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
-from moss_demo.ui.context import build_context
 from tests.batch.turns import cut_turns, write_manifest
 from tests.engine.loopback import always, loopback
 

@@ -17,9 +17,9 @@ from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.pool import EnginePool
 from moss_demo.errors import MossDemoError, RequestError
 from moss_demo.scoring.verdict import Gate
+from moss_demo.serving.context import AppContext, build_context
 from moss_demo.settings import Settings
 from moss_demo.ui.comparison import compare
-from moss_demo.ui.context import AppContext, build_context
 from moss_demo.ui.evaluation import Snapshot, Wishes, evaluate_uploads, write_files
 from moss_demo.ui.evaluation_figures import error_figure, length_figure, speakers_figure
 from moss_demo.ui.handover import hand_over

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from moss_demo.serving.context import ASSETS, build_context
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app
-from moss_demo.ui.context import ASSETS, build_context
 from moss_demo.ui.language import chinese
 
 NAMES = re.compile(

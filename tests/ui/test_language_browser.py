@@ -14,11 +14,12 @@ from moss_demo.domain.figures import run_figures
 from moss_demo.domain.parser import parse
 from moss_demo.engine.info import EngineInfo
 from moss_demo.scoring.verdict import Reason
+from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 from moss_demo.ui import present
 from moss_demo.ui.app import build_app, launch
-from moss_demo.ui.context import build_context, list_samples
 from moss_demo.ui.present_comparison import GATE_SENTENCES, REASON_SENTENCES
+from moss_demo.ui.samples import list_samples
 
 from .test_language import english_left
 

@@ -16,9 +16,10 @@ from gradio_client.exceptions import AppError
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from moss_demo.domain.parser import parse
+from moss_demo.serving.context import AppContext, build_context
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
-from moss_demo.ui.context import AppContext, build_context, list_samples
+from moss_demo.ui.samples import list_samples
 from moss_demo.ui.tensor_question import DONE
 
 pytestmark = pytest.mark.browser

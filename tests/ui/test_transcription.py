@@ -20,9 +20,9 @@ from moss_demo.engine.info import EngineInfo
 from moss_demo.engine.line import Place
 from moss_demo.engine.pool import Compiling, Loading, Ready, Waiting
 from moss_demo.errors import AudioError, RequestError
+from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 from moss_demo.ui import present
-from moss_demo.ui.context import build_context
 from moss_demo.ui.transcription import Wishes, make_request, prompt_text, snapshots, token_budget
 
 INFO = EngineInfo(

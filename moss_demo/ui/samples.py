@@ -1,11 +1,9 @@
-"""What every tab shares: the server's context and the built-in samples."""
+"""The built-in recordings, as every tab offers them."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from moss_demo.serving.context import ASSETS as ASSETS
-from moss_demo.serving.context import AppContext as AppContext
-from moss_demo.serving.context import build_context as build_context
+from moss_demo.serving.context import ASSETS
 
 
 @dataclass(frozen=True, slots=True)
