@@ -6,12 +6,23 @@ escapes is a bug. Model text that does not parse is data and never an error.
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from typing import Protocol
 
 _FOLDERS = re.compile(r"""(?<![\w/.<:])/(?:[^\s/:'"<>]+/)+""")
 
 
-def name_of(path: Path) -> str:
+class Place(Protocol):
+    """A path of the host's. Pure code imports this module, which so knows no file system."""
+
+    @property
+    def name(self) -> str:
+        """The last part, empty for the folder that a process works in."""
+
+    def resolve(self) -> "Place":
+        """Return the whole path."""
+
+
+def name_of(path: Place) -> str:
     """Return what visitors read of a path of the host's: its last part, never where it lies."""
     return path.name or path.resolve().name or "/"
 
@@ -28,13 +39,13 @@ class MossDemoError(Exception):
     the names of these paths only; the command line, whose reader owns the files, prints `in_full`.
     """
 
-    def __init__(self, *parts: str | Path) -> None:
+    def __init__(self, *parts: str | Place) -> None:
         """Take the parts of the message, to be read without anything between them."""
         super().__init__(*parts)
 
     def __str__(self) -> str:
         """Return the message as visitors read it."""
-        return "".join(name_of(p) if isinstance(p, Path) else str(p) for p in self.args)
+        return "".join(p if isinstance(p, str) else name_of(p) for p in self.args)
 
     @property
     def in_full(self) -> str:
