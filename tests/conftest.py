@@ -1,8 +1,10 @@
 """Options of the whole test run."""
 
 import logging
+import signal
 
 import pytest
+from hypothesis import settings
 
 from moss_demo.engine.weights.packages import hide_torchao
 
@@ -18,10 +20,19 @@ _FOREIGN_WARNINGS = (
 )
 
 
+settings.register_profile("no clock", deadline=None)
+settings.load_profile("no clock")  # a busy machine fails nothing
+
+
 def pytest_configure() -> None:
-    """Import what the app imports, when the app does; format no traces of compilations."""
+    """Import what the app imports, when the app does; format no traces of compilations.
+
+    A shell starts jobs in its background with Ctrl+C ignored, and every program that a test starts
+    would inherit that.
+    """
     hide_torchao()
     logging.getLogger("torch.__trace").propagate = False
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -7,6 +7,7 @@ not know the richest form of answer is asked for the next one. Knows no tables a
 import asyncio
 import io
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
 
@@ -71,7 +72,9 @@ class RemoteEngine:
         Raises:
             StoppedError: the work was given up; requests under way are broken off.
         """
-        return asyncio.run(self._until_stopped(requests, is_stopped))
+        work = self._until_stopped(requests, is_stopped)
+        with ThreadPoolExecutor(1) as own:  # the caller's thread may run an event loop of its own
+            return own.submit(asyncio.run, work).result()
 
     async def _until_stopped(
         self, requests: Sequence[Request], is_stopped: IsStopped

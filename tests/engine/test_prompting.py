@@ -51,7 +51,7 @@ def test_markup_in_a_prompt_cannot_move_the_audio(tiny: Loaded) -> None:
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(1, 16_000 * 7_200))
 def test_audio_tokens_are_twelve_and_a_half_a_second(sample_count: int) -> None:
     """The count stays within one token a chunk of the nominal rate."""

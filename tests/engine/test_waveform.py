@@ -65,7 +65,7 @@ def test_opposite_channels_are_noticed_behind_an_offset(offset: float) -> None:
 
 
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_independent_channels_never_count_as_opposite(channels: int, seed: int) -> None:
     """Ordinary stereo and microphone arrays are mixed."""
     noise = np.random.default_rng(seed).standard_normal((4_000, channels)).astype(np.float32)
@@ -82,7 +82,7 @@ def test_independent_channels_never_count_as_opposite(channels: int, seed: int) 
     ),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_any_blocks_give_finite_samples_of_the_right_length(
     shapes: list[tuple[int, int, int]], seed: int
 ) -> None:

@@ -2,7 +2,7 @@ import html
 
 import plotly.graph_objects as go
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_demo.domain.transcript import Segment, Transcript
@@ -49,7 +49,6 @@ def test_words_under_the_pointer_are_shown_as_they_are() -> None:
     assert second.customdata[0][2] == "&lt;a href='x'&gt;Ann&lt;/a&gt;"
 
 
-@settings(deadline=None)  # plotly builds its validators at the first figure
 @given(st.text())
 def test_no_text_reaches_plotly_as_markup(text: str) -> None:
     """Whatever is said, the only tag in the hover is our own line break."""
