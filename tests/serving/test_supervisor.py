@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -54,7 +55,14 @@ the device, and from then on every call does, as after a CUDA error that lasts."
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+def address() -> str:
+    """Where the app will listen: a port that is free now."""
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        return f"http://127.0.0.1:{unused.getsockname()[1]}"
+
+
+@pytest.fixture
+def app(tmp_path: Path, address: str) -> Iterator[subprocess.Popen[bytes]]:
     """The real app, started as a host does."""
     patches = tmp_path / "patches"
     patches.mkdir()
@@ -65,7 +73,8 @@ def app(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
         "PYTHONPATH": str(patches),
         "GRADIO_TEMP_DIR": str(tmp_path / "files"),
     }
-    command = [sys.executable, str(ROOT / "app.py"), "--device", "cpu", "--port", "7990"]
+    port = address.rpartition(":")[2]
+    command = [sys.executable, str(ROOT / "app.py"), "--device", "cpu", "--port", port]
     with subprocess.Popen(command, env=environment) as process:
         yield process
         process.terminate()
@@ -79,20 +88,20 @@ def _wait_for(look: Callable[[], T | None]) -> T:
     raise AssertionError("nothing came within two minutes")
 
 
-def _server(app: subprocess.Popen[bytes]) -> int | None:
+def _server(app: subprocess.Popen[bytes], address: str) -> int | None:
     """Return the process that serves, once it is ready."""
     children = Path(f"/proc/{app.pid}/task/{app.pid}/children").read_text(encoding="ascii").split()
     try:
-        answer = httpx.get("http://127.0.0.1:7990/health")
+        answer = httpx.get(f"{address}/health")
     except httpx.TransportError:
         return None
     return int(children[0]) if children and answer.status_code == 200 else None
 
 
-def _transcribe() -> httpx.Response:
+def _transcribe(address: str) -> httpx.Response:
     with SAMPLE.open("rb") as file:
         return httpx.post(
-            "http://127.0.0.1:7990/v1/audio/transcriptions",
+            f"{address}/v1/audio/transcriptions",
             data={"max_new_tokens": "5"},
             files={"file": file},
             timeout=120,
@@ -100,22 +109,24 @@ def _transcribe() -> httpx.Response:
 
 
 def test_the_app_comes_back_after_a_lost_device_and_after_a_kill(
-    app: subprocess.Popen[bytes], tmp_path: Path
+    app: subprocess.Popen[bytes], address: str, tmp_path: Path
 ) -> None:
     """Requests meanwhile get the reason; the next server has the same port and works."""
-    first = _wait_for(lambda: _server(app))
-    answer = _transcribe()
+    first = _wait_for(lambda: _server(app, address))
+    answer = _transcribe(address)
     assert answer.status_code == 503
     assert "only a new process gets it back" in answer.json()["error"]["message"]
-    second = _wait_for(lambda: pid if (pid := _server(app)) != first else None)
-    assert _transcribe().status_code == 200
+    second = _wait_for(lambda: pid if (pid := _server(app, address)) != first else None)
+    assert _transcribe(address).status_code == 200
     os.kill(second, signal.SIGKILL)
-    third = _wait_for(lambda: pid if (pid := _server(app)) not in (first, second) else None)
+    third = _wait_for(
+        lambda: pid if (pid := _server(app, address)) not in (first, second) else None
+    )
     assert third
     app.terminate()
     assert app.wait(60) == 128 + signal.SIGTERM
     with pytest.raises(httpx.TransportError):
-        httpx.get("http://127.0.0.1:7990/health")
+        httpx.get(f"{address}/health")
     assert not list((tmp_path / "files").glob("moss-demo-*"))
 
 
