@@ -49,7 +49,7 @@ def build_app(context: AppContext) -> gr.Blocks:
         handed = gr.State(None)
         with gr.Tabs() as tabs:
             with gr.Tab("Transcribe", id="transcribe"):
-                tab_transcribe.build(context)
+                tab_transcribe.build(context, handed)
             with gr.Tab("Compare", id="compare"):
                 tab_compare.build(context, handed)
             if not context.settings.zero_gpu:  # what borrows a GPU has it for one run

@@ -18,12 +18,12 @@ class ComparisonFiles:
     """A comparison that is ready to be made.
 
     Attributes:
-        player: the sound, in a form that browsers play.
+        player: the sound, in a form that browsers play; None when it is gone.
         first: the reference.
         second: what was written.
     """
 
-    player: str
+    player: str | None
     first: str
     second: str
 

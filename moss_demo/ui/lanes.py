@@ -68,6 +68,15 @@ def with_name(names: Mapping[str, str], label: str, name: str) -> dict[str, str]
     return others if tidy in ("", label) else {**others, label: tidy}
 
 
+def namesake(labels: Iterable[str | None], names: Mapping[str, str], label: str) -> str | None:
+    """Return the label of another speaker who is shown under the same name, if there is one."""
+    shown = speaker_name(label, names).casefold()
+    for other in labels:
+        if other not in (None, label) and speaker_name(other, names).casefold() == shown:
+            return other
+    return None
+
+
 def stamp(seconds: float) -> str:
     """Return a position as `m:ss.t` or `h:mm:ss.t`, with tenths of a second."""
     minutes, tenths = divmod(round(10 * seconds), 600)

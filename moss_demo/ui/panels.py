@@ -70,6 +70,30 @@ class Diff(gr.HTML):
         return {"type": "array", "items": {"type": "object"}}
 
 
+class HistoryList(gr.HTML):
+    """The runs of a visit, see `session.history_rows`.
+
+    Raises `reopen` and `forget` with `evt.number`, and `contrast` with `evt.first` and
+    `evt.second`, see `session.side_chosen`.
+    """
+
+    def __init__(self, **layout: Any) -> None:
+        """Start empty; `layout` goes to `gr.HTML`."""
+        super().__init__(
+            [],
+            html_template=asset_text("history.html"),
+            css_template=asset_text("panels.css"),
+            js_on_load=asset_text("history.js"),
+            apply_default_css=False,
+            padding=False,
+            **layout,
+        )
+
+    def api_info(self) -> dict[str, Any]:
+        """Describe the value to API clients."""
+        return {"type": "array", "items": {"type": "object"}}
+
+
 class Tiles(gr.HTML):
     """A grid of (label, value) pairs."""
 

@@ -18,6 +18,9 @@ TINY_NOTICE = (
 
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."
 
+BUSY = "A run is in progress; stop it or wait for its end first."
+SOUND_GONE = "The recording of this run was deleted meanwhile; its transcript is still here."
+
 DOWNLOADS = "The transcript in every format, with speakers named as in the view"
 COMPARE_IDLE = (
     "Pick a recording and two sides, then press Compare: both run on the same sound, and B is "
@@ -122,3 +125,8 @@ def _counts(run: Run) -> str:
         f"{speakers} speaker{'' if speakers == 1 else 's'} · "
         f"{len(transcript.segments)} segment{'' if len(transcript.segments) == 1 else 's'}"
     )
+
+
+def namesake_line(name: str) -> str:
+    """Warn that two speakers are shown under one name."""
+    return f"Two speakers are called {name} now; files cannot tell them apart."

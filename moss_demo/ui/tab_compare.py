@@ -132,7 +132,7 @@ def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> 
     )
 
 
-def _take(files: ComparisonFiles) -> tuple[str, str, str]:
+def _take(files: ComparisonFiles) -> tuple[str | None, str, str]:
     return files.player, files.first, files.second
 
 

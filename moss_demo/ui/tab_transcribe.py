@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import gradio as gr
 
@@ -10,11 +11,12 @@ from moss_demo.engine.pool import Waiting
 from moss_demo.errors import EditError, MossDemoError
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import offer, present
-from moss_demo.ui.lanes import with_name
+from moss_demo.ui.lanes import namesake, speaker_name, with_name
 from moss_demo.ui.outcome import Outcome, outcome_of, over
 from moss_demo.ui.recording import Recording, open_recording
 from moss_demo.ui.revising import carry_out
 from moss_demo.ui.samples import Sample
+from moss_demo.ui.transcribe_history import wire_history
 from moss_demo.ui.transcribe_layout import (
     CUSTOM_PROMPT,
     Inputs,
@@ -31,14 +33,19 @@ from moss_demo.ui.transcribe_results import (
     show_view,
     with_files,
 )
+from moss_demo.ui.transcribe_states import States, make_states, remembered
 from moss_demo.ui.transcription import Wishes, prompt_text, transcribe
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
 
 
-def build(context: AppContext) -> None:
-    """Lay the tab out inside the current `gr.Blocks` and wire it."""
-    source, outcome = gr.State(None), gr.State(None)
-    names = gr.State({})
+def build(context: AppContext, handed: gr.State) -> None:
+    """Lay the tab out inside the current `gr.Blocks` and wire it.
+
+    Args:
+        context: the server's.
+        handed: takes the `ComparisonFiles` of two runs that are to be compared.
+    """
+    states = make_states()
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             inputs = lay_out_inputs(context)
@@ -46,9 +53,11 @@ def build(context: AppContext) -> None:
                 offer.build(context, inputs.checkpoint, inputs.notice)
         with gr.Column(scale=8, min_width=320):
             results = lay_out_results()
-    _wire_recording(context, inputs, results, source)
+    _wire_recording(context, inputs, results, states.source)
     _wire_settings(inputs)
-    _wire_run(context, inputs, results, source, outcome, names)
+    _wire_run(context, inputs, results, states)
+    _wire_changes(results, states)
+    wire_history(inputs, results, states, handed)
 
 
 def _wire_recording(
@@ -108,78 +117,53 @@ def _wire_settings(inputs: Inputs) -> None:
     )
 
 
-def _wire_run(
-    context: AppContext,
-    inputs: Inputs,
-    results: Results,
-    source: gr.State,
-    outcome: gr.State,
-    names: gr.State,
-) -> None:
-    """Start, stream, stop, finish, rename and edit."""
-    begun_number = gr.State(0)
+def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: States) -> None:
+    """Start, stream, stop and finish."""
     nothing: Updates = {results.status: gr.skip()}
 
     def begin() -> Updates:
-        return started(inputs.start, inputs.stop) | {results.status: present.STARTING}
+        buttons = started(inputs.start, inputs.stop)
+        return buttons | {results.status: present.STARTING, states.running: True}
 
     def end() -> Updates:
-        return ended(inputs.start, inputs.stop)
+        return ended(inputs.start, inputs.stop) | {states.running: False}
 
     def stream(values: Updates) -> Iterator[Updates]:
-        number = values[begun_number] + 1
+        number = values[states.begun] + 1
         kept: Outcome | None = None
-        yield {names: {}, begun_number: number}  # once: names given while the text streams are kept
+        # Once: names given while the text streams are kept.
+        yield {states.names: {}, states.begun: number}
         try:
-            with closing(transcribe(_wishes(inputs, source, values), context)) as snapshots:
+            with closing(transcribe(_wishes(inputs, states.source, values), context)) as snapshots:
                 for snapshot in snapshots:
                     if isinstance(snapshot, Waiting):
                         yield {results.status: present.waiting_line(snapshot.place)}
                         continue
-                    kept = outcome_of(snapshot, number)
-                    yield {outcome: kept} | show_streaming(results, snapshot, number)
+                    kept = outcome_of(snapshot, number, values[states.source])
+                    yield {states.outcome: kept} | show_streaming(results, snapshot, number)
         except MossDemoError as error:
-            failed = {} if kept is None else {outcome: replace(kept, failure=str(error))}
+            failed = {} if kept is None else {states.outcome: replace(kept, failure=str(error))}
             yield failed | {results.status: present.failed_line(str(error))}
             raise gr.Error(str(error), print_exception=False) from error
 
     def finish(values: Updates) -> Updates:
-        kept: Outcome | None = values[outcome]
-        if kept is None or kept.number != values[begun_number] or kept.run.started is None:
+        kept: Outcome | None = values[states.outcome]
+        if kept is None or kept.number != values[states.begun] or kept.run.started is None:
             return {results.status: present.NOT_STARTED}
-        kept = with_files(over(kept), values[names])
-        return {outcome: kept} | show_ended(results, kept, values[names])
+        kept = with_files(over(kept, values[states.names], datetime.now(UTC)))
+        return remembered(states, results, values, kept) | show_ended(results, kept)
 
     def fail(values: Updates) -> Updates:
-        kept: Outcome | None = values[outcome]
+        kept: Outcome | None = values[states.outcome]
         if kept is None or not kept.failure or kept.revisions is not None:
             return nothing  # stopped, or over before it began
         return finish(values)
 
-    def rename(values: Updates, event: gr.EventData) -> Updates:
-        renamed = with_name(values[names], event.speaker, event.name)
-        kept: Outcome | None = values[outcome]
-        if kept is None or kept.revisions is None:
-            return {names: renamed}
-        kept = with_files(kept, renamed)
-        return {names: renamed, outcome: kept} | show_transcript(results, kept, renamed)
-
-    def revise(values: Updates, event: gr.EventData) -> Updates:
-        kept: Outcome | None = values[outcome]
-        if kept is None or kept.revisions is None:
-            return nothing
-        try:
-            revisions = carry_out(kept.revisions, event.asked, kept.run.duration_s)
-        except EditError as error:
-            return {results.timeline: show_view(kept, values[names], str(error))}
-        kept = with_files(replace(kept, revisions=revisions), values[names])
-        return {outcome: kept} | show_transcript(results, kept, values[names])
-
     buttons = [inputs.start, inputs.stop]
-    shown = [outcome, *outputs(results)]
+    shown = [states.outcome, states.history, results.history, *outputs(results)]
     asked = {
-        begun_number,
-        source,
+        states.begun,
+        states.source,
         inputs.player,
         inputs.checkpoint,
         inputs.precision,
@@ -191,16 +175,51 @@ def _wire_run(
         inputs.max_new_tokens,
         inputs.speech_gate,
     }
-    begun = inputs.start.click(begin, None, [*buttons, results.status], queue=False, **HELPER)
-    job = begun.then(stream, asked, [names, begun_number, *shown], **HELPER, **ON_DEVICE)
-    known = {outcome, names, begun_number}
+    begun = inputs.start.click(
+        begin, None, [*buttons, results.status, states.running], queue=False, **HELPER
+    )
+    streamed = [states.outcome, states.names, states.begun, *outputs(results)]
+    job = begun.then(stream, asked, streamed, **HELPER, **ON_DEVICE)
     for event, handler in ((job.then, finish), (job.failure, fail)):
-        settled = event(handler, known, shown, **HELPER)
+        settled = event(handler, states.of_results, shown, **HELPER)
         for either in (settled.then, settled.failure):
-            either(end, None, buttons, queue=False, **HELPER)
+            either(end, None, [*buttons, states.running], queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
-    results.timeline.rename(rename, known, [names, *shown], **HELPER)
-    results.timeline.revise(revise, known, shown, **HELPER)
+
+
+def _wire_changes(results: Results, states: States) -> None:
+    """Rename speakers and edit segments."""
+    nothing: Updates = {results.status: gr.skip()}
+
+    def rename(values: Updates, event: gr.EventData) -> Updates:
+        names = with_name(values[states.names], event.speaker, event.name)
+        kept: Outcome | None = values[states.outcome]
+        if kept is None:
+            return {states.names: names}
+        labels = kept.shown.transcript.speakers
+        if namesake(labels, names, event.speaker) is not None:
+            gr.Warning(present.namesake_line(speaker_name(event.speaker, names)))
+        if kept.revisions is None:
+            return {states.names: names}
+        return {states.names: names} | changed(values, replace(kept, names=names))
+
+    def revise(values: Updates, event: gr.EventData) -> Updates:
+        kept: Outcome | None = values[states.outcome]
+        if kept is None or kept.revisions is None:
+            return nothing
+        try:
+            revisions = carry_out(kept.revisions, event.asked, kept.run.duration_s)
+        except EditError as error:
+            return {results.timeline: show_view(kept, str(error))}
+        return changed(values, replace(kept, revisions=revisions))
+
+    def changed(values: Updates, kept: Outcome) -> Updates:
+        kept = with_files(kept)
+        return remembered(states, results, values, kept) | show_transcript(results, kept)
+
+    shown = [states.outcome, states.history, results.history, *outputs(results)]
+    results.timeline.rename(rename, states.of_results, [states.names, *shown], **HELPER)
+    results.timeline.revise(revise, states.of_results, shown, **HELPER)
 
 
 def _recording_path(player: str | None, recording: Recording | None) -> str | None:

@@ -8,7 +8,7 @@ from moss_demo.domain.exports import ExportFormat
 from moss_demo.domain.prompts import PromptPreset
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present
-from moss_demo.ui.panels import Notices, Status, Tiles
+from moss_demo.ui.panels import HistoryList, Notices, Status, Tiles
 from moss_demo.ui.samples import Sample, list_samples
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
@@ -60,6 +60,7 @@ class Results:
     talk_time_plot: gr.Plot
     charts_file: gr.DownloadButton
     raw: gr.Textbox
+    history: HistoryList
 
 
 def lay_out_inputs(context: AppContext) -> Inputs:
@@ -177,6 +178,8 @@ def lay_out_results() -> Results:
                 buttons=["copy"],
                 elem_id="raw",
             )
+        with gr.Tab("History", id="history", render_children=True):
+            history = HistoryList(elem_id="history")
     return Results(
         status,
         engine,
@@ -189,4 +192,5 @@ def lay_out_results() -> Results:
         talk_time_plot,
         charts_file,
         raw,
+        history,
     )

@@ -1,6 +1,5 @@
 """How the Transcribe tab shows a run: while it goes on, once it has ended or was changed."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -47,25 +46,25 @@ def show_streaming(results: Results, snapshot: Snapshot, number: int) -> Updates
     }
 
 
-def show_ended(results: Results, kept: Outcome, names: Mapping[str, str]) -> Updates:
+def show_ended(results: Results, kept: Outcome) -> Updates:
     """Show everything about a run that ended by itself, by a stop or by an error."""
     return {
         results.status: _status_line(kept),
         results.engine: "" if kept.engine is None else present.engine_line(kept.engine),
         results.figures: list(run_figures(kept.run, kept.load_s, kept.compile_s)),
         results.raw: kept.run.raw,
-    } | show_transcript(results, kept, names)
+    } | show_transcript(results, kept)
 
 
-def show_transcript(results: Results, kept: Outcome, names: Mapping[str, str]) -> Updates:
+def show_transcript(results: Results, kept: Outcome) -> Updates:
     """Show everything that changes with a speaker's name or an edited segment."""
     run, files = kept.shown, kept.files
     warnings = present.warning_rows(run, kept.clip_warnings, kept.engine)
-    charts = _charts(kept, names)
+    charts = _charts(kept)
     updates: Updates = {
-        results.timeline: show_view(kept, names),
+        results.timeline: show_view(kept),
         results.notices: gr.HTML(value=warnings, visible=bool(warnings)),
-        results.download_notes: present.download_notes(run, names),
+        results.download_notes: present.download_notes(run, kept.names),
         results.timeline_plot: charts[0],
         results.talk_time_plot: charts[1],
     }
@@ -79,20 +78,20 @@ def show_transcript(results: Results, kept: Outcome, names: Mapping[str, str]) -
     return updates
 
 
-def show_view(kept: Outcome, names: Mapping[str, str], problem: str = "") -> dict[str, Any]:
+def show_view(kept: Outcome, problem: str = "") -> dict[str, Any]:
     """Return the update of the view; a problem says why a change was refused."""
     status = TimelineStatus.FAILED if kept.failure else TimelineStatus.STOPPED
     return timeline_update(
         kept.shown,
         number=kept.number,
-        names=names,
+        names=kept.names,
         status=status if kept.run.finished is None else None,
         revisions=kept.revisions,
         problem=problem,
     )
 
 
-def with_files(kept: Outcome, names: Mapping[str, str]) -> Outcome:
+def with_files(kept: Outcome) -> Outcome:
     """Write what can be downloaded anew and drop what was written before.
 
     A full disk costs the downloads and nothing else.
@@ -100,18 +99,18 @@ def with_files(kept: Outcome, names: Mapping[str, str]) -> Outcome:
     figures = {} if kept.engine is None else kept.engine.record()
     files = None
     try:
-        files = write_downloads(kept.shown, names, figures, _charts(kept, names))
+        files = write_downloads(kept.shown, kept.names, figures, _charts(kept))
     except DiskError as error:
         gr.Warning(str(error))
     discard(kept.files)
     return replace(kept, files=files)
 
 
-def _charts(kept: Outcome, names: Mapping[str, str]) -> tuple[Any, Any]:
+def _charts(kept: Outcome) -> tuple[Any, Any]:
     run = kept.shown
     return (
-        timeline_figure(run.transcript, run.duration_s, names),
-        talk_time_figure(run.transcript, run.duration_s, names),
+        timeline_figure(run.transcript, run.duration_s, kept.names),
+        talk_time_figure(run.transcript, run.duration_s, kept.names),
     )
 
 

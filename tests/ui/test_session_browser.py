@@ -1,0 +1,155 @@
+"""What a visit keeps, in Chromium: its runs, its names, and nothing of anybody else's."""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import fields
+from typing import ClassVar
+
+import gradio as gr
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from moss_demo.domain.events import TextDelta
+from moss_demo.domain.request import Request
+from moss_demo.engine.config import EngineConfig
+from moss_demo.engine.in_turn import TurnEvent
+from moss_demo.errors import DeviceError
+from moss_demo.serving.metrics import Door
+from moss_demo.settings import Settings
+from moss_demo.ui.app import build_app, launch
+from moss_demo.ui.context import AppContext, build_context, list_samples
+
+pytestmark = pytest.mark.browser
+
+SHORTEST = list_samples()[0].label
+RUN_MS = 180_000
+"""A guard against hanging, far above what a run takes."""
+
+BREAKS_AFTER = 60
+
+
+class BreakingContext(AppContext):
+    """A server whose device gives up midway while `breaks` holds something."""
+
+    breaks: ClassVar[list[bool]] = []
+
+    def transcribe(
+        self,
+        config: EngineConfig,
+        open_request: Callable[[], Request],
+        audio_s: float | None,
+        door: Door,
+    ) -> Generator[TurnEvent, None, None]:
+        """Stream like any server, then fail if it was asked to."""
+        seen = 0
+        for event in AppContext.transcribe(self, config, open_request, audio_s, door):
+            yield event
+            seen += isinstance(event, TextDelta)
+            if self.breaks and seen > BREAKS_AFTER:
+                raise DeviceError("The device gave up; run again.")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of the served page."""
+    plain = build_context(Settings(), "cpu")
+    context = BreakingContext(**{f.name: getattr(plain, f.name) for f in fields(plain)})
+    served: gr.Blocks = build_app(context)
+    yield launch(served, context, host="127.0.0.1")
+    served.close(verbose=False)
+
+
+@pytest.fixture
+def opened(quiet_page: Page, address: str) -> Page:
+    """The page, drawn and ready."""
+    quiet_page.goto(address)
+    expect(quiet_page.locator("#timeline .tl-hint")).not_to_be_empty()
+    return quiet_page
+
+
+def transcribe(page: Page) -> None:
+    """Run the shortest sample to its end."""
+    page.get_by_role("button", name=SHORTEST).first.click()
+    expect(page.locator("#status")).to_contain_text("Ready")
+    page.locator("#start").click()
+    expect(page.locator("#stop")).to_be_enabled()
+    expect(page.locator("#start")).to_be_enabled(timeout=RUN_MS)
+
+
+def rename(page: Page, name: str) -> None:
+    """Give the first speaker a name."""
+    page.locator('#timeline .tl-lane[data-speaker="S01"]').get_by_role("button").click()
+    page.get_by_label("Name of S01").fill(name)
+    page.keyboard.press("Enter")
+
+
+def test_runs_are_listed_opened_again_compared_and_deleted(
+    opened: Page, browser: Browser, address: str
+) -> None:
+    """A visit finds its earlier transcripts with their names, edits and sound; nobody else does."""
+    transcribe(opened)
+    rename(opened, "Ann")
+    opened.locator("#timeline .tl-row").first.hover()
+    opened.get_by_role("button", name="Edit segment").first.click()
+    opened.get_by_label("Text", exact=True).fill("An edit of mine.")
+    opened.get_by_role("button", name="Save", exact=True).click()
+    expect(opened.locator("#timeline .tl-text").first).to_have_text("An edit of mine.")
+    transcribe(opened)
+    expect(opened.locator("#timeline .tl-text").first).not_to_have_text("An edit of mine.")
+
+    opened.get_by_role("tab", name="History").click()
+    rows = opened.locator("#history tbody tr")
+    expect(rows).to_have_count(2)
+    expect(rows.nth(0)).to_have_attribute("aria-current", "true")
+    expect(rows.nth(1)).to_contain_text("edited")
+    opened.locator("#recording").get_by_label("Clear").click()
+    rows.nth(1).get_by_role("button", name="Open").click()
+    expect(opened.locator("#timeline .tl-text").first).to_have_text("An edit of mine.")
+    expect(opened.locator("#timeline .tl-row", has_text="Ann").first).to_be_visible()
+    expect(opened.locator("#recording #waveform")).to_be_visible()
+    opened.get_by_role("button", name="Undo", exact=True).click()
+    expect(opened.locator("#timeline .tl-text").first).not_to_have_text("An edit of mine.")
+    opened.get_by_role("button", name="Redo", exact=True).click()
+
+    other = browser.new_page()
+    other.goto(address)
+    other.get_by_role("tab", name="History").click()
+    expect(other.locator("#history .none")).to_be_visible()
+    expect(other.locator("#history tbody tr")).to_have_count(0)
+    other.close()
+
+    rows.nth(0).get_by_role("button", name="Delete").click()
+    rows.nth(0).get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(1)
+    opened.locator("#history").get_by_label("Reference").select_option("1")
+    opened.locator("#history").get_by_label("Candidate").select_option("1 edited")
+    opened.locator("#history .against button").click()
+    expect(opened.locator("#compare-status")).to_have_text("Compared: fail", timeout=RUN_MS)
+    expect(opened.locator("#diff")).to_contain_text("edit of mine")
+
+
+def test_a_run_that_fails_midway_keeps_its_words_and_names(opened: Page) -> None:
+    """The error is said, what was written stays, and so do names given while it streamed."""
+    BreakingContext.breaks.append(True)
+    try:
+        opened.get_by_role("button", name=SHORTEST).first.click()
+        expect(opened.locator("#status")).to_contain_text("Ready")
+        opened.locator("#start").click()
+        expect(opened.locator("#timeline .tl-lane").first).to_be_visible(timeout=RUN_MS)
+        rename(opened, "Ann")
+        expect(opened.locator("#start")).to_be_enabled(timeout=RUN_MS)
+    finally:
+        BreakingContext.breaks.clear()
+    expect(opened.locator("#status")).to_contain_text("The device gave up")
+    expect(opened.locator("#timeline .tl-summary")).to_contain_text("Ended by an error")
+    expect(opened.locator("#timeline .tl-row", has_text="Ann").first).to_be_visible()
+    opened.get_by_role("tab", name="Downloads").click()
+    expect(opened.locator("#download-notes")).to_contain_text("Ann")
+    opened.get_by_role("tab", name="History").click()
+    expect(opened.locator("#history tbody tr")).to_contain_text("failed")
+
+
+def test_two_speakers_of_one_name_are_warned_of(opened: Page) -> None:
+    """The name is kept, since two people may share one; the person is told what it costs."""
+    transcribe(opened)
+    rename(opened, "s02")
+    expect(opened.get_by_test_id("toast-body").first).to_contain_text("cannot tell them apart")
