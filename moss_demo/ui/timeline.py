@@ -188,6 +188,11 @@ def timeline_update(
     return gr.update(value=value, meta=meta)
 
 
+def empty_update() -> dict[str, Any]:
+    """Return the Gradio update after which a `Timeline` shows no run."""
+    return gr.update(value="", meta=_IDLE)
+
+
 class Timeline(gr.HTML):
     """Lanes by speaker over a clickable transcript, tied to a `gr.Audio` of the same page.
 

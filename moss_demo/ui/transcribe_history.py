@@ -14,7 +14,7 @@ from moss_demo.ui.outcome import Outcome
 from moss_demo.ui.recording import Recording
 from moss_demo.ui.session import history_rows, run_numbered, side_chosen, without
 from moss_demo.ui.transcribe_layout import Inputs, Results, waveform_options
-from moss_demo.ui.transcribe_results import outputs, show_ended, with_files
+from moss_demo.ui.transcribe_results import outputs, show_ended, show_nothing, with_files
 from moss_demo.ui.transcribe_states import States, remembered
 from moss_demo.ui.wiring import HELPER, Updates
 
@@ -52,13 +52,19 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
         )
 
     def forget(values: Updates, event: gr.EventData) -> Updates:
-        shown: Outcome | None = values[states.outcome]
+        view: Outcome | None = values[states.outcome]
+        number = None if view is None else view.number
+        if values[states.running] and number == event.number:
+            gr.Info(present.BUSY)
+            return nothing
         for kept in values[states.history]:
             if kept.number == event.number:
                 discard(kept.files)
         history = without(values[states.history], event.number)
-        number = None if shown is None else shown.number
-        return {states.history: history, results.history: history_rows(history, number)}
+        updates = {states.history: history, results.history: history_rows(history, number)}
+        if number != event.number:
+            return updates
+        return updates | {states.outcome: None, states.names: {}} | show_nothing(results)
 
     def contrast(values: Updates, event: gr.EventData) -> Updates:
         try:
@@ -83,7 +89,7 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
         *outputs(results),
     ]
     results.history.reopen(reopen, states.of_results, shown, **HELPER)
-    results.history.forget(forget, states.of_results, [states.history, results.history], **HELPER)
+    results.history.forget(forget, states.of_results, shown, **HELPER)
     results.history.contrast(contrast, states.of_results, handed, **HELPER)
 
 

@@ -11,7 +11,7 @@ from moss_demo.ui import present
 from moss_demo.ui.figures import talk_time_figure, timeline_figure
 from moss_demo.ui.files import discard, write_downloads
 from moss_demo.ui.outcome import Outcome
-from moss_demo.ui.timeline import TimelineStatus, timeline_update
+from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
 from moss_demo.ui.transcribe_layout import Results
 from moss_demo.ui.transcription import Snapshot
 from moss_demo.ui.wiring import Updates
@@ -76,6 +76,22 @@ def show_transcript(results: Results, kept: Outcome) -> Updates:
         for fmt, button in results.downloads:
             updates[button] = gr.DownloadButton(value=files.exports[fmt], interactive=True)
     return updates
+
+
+def show_nothing(results: Results) -> Updates:
+    """Show what a visitor sees before the first run."""
+    buttons = [results.charts_file, *(button for _, button in results.downloads)]
+    return {
+        results.status: present.IDLE,
+        results.engine: "",
+        results.timeline: empty_update(),
+        results.notices: gr.HTML(value=[], visible=False),
+        results.figures: [],
+        results.download_notes: f"{present.DOWNLOADS}.",
+        results.timeline_plot: None,
+        results.talk_time_plot: None,
+        results.raw: "",
+    } | {button: gr.DownloadButton(interactive=False) for button in buttons}
 
 
 def show_view(kept: Outcome, problem: str = "") -> dict[str, Any]:

@@ -126,6 +126,13 @@ def test_runs_are_listed_opened_again_compared_and_deleted(
     expect(opened.locator("#compare-status")).to_have_text("Compared: fail", timeout=RUN_MS)
     expect(opened.locator("#diff")).to_contain_text("edit of mine")
 
+    opened.get_by_role("tab", name="Transcribe").click()
+    rows.nth(0).get_by_role("button", name="Delete").click()
+    rows.nth(0).get_by_role("button", name="Delete").click()
+    expect(rows).to_have_count(0)
+    expect(opened.locator("#timeline .tl-row")).to_have_count(0)
+    expect(opened.locator("#timeline .tl-hint")).to_contain_text("Each speaker")
+
 
 def test_a_run_that_fails_midway_keeps_its_words_and_names(opened: Page) -> None:
     """The error is said, what was written stays, and so do names given while it streamed."""
