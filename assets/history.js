@@ -32,7 +32,7 @@ function forget(row, button) {
 
 function line(row) {
   const item = document.createElement("tr");
-  const when = row.ended_at ? new Date(row.ended_at).toLocaleTimeString() : "";
+  const when = row.ended_at ? new Date(row.ended_at).toTimeString().slice(0, 5) : "";
   const name = cell(row.file, true);
   if (row.shown) item.setAttribute("aria-current", "true");
   for (const mark of [row.state, row.edited ? "edited" : ""].filter(Boolean)) {

@@ -35,7 +35,7 @@ from moss_demo.ui.transcribe_results import (
 )
 from moss_demo.ui.transcribe_states import States, make_states, remembered
 from moss_demo.ui.transcription import Wishes, prompt_text, transcribe
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
+from moss_demo.ui.wiring import HELPER, IN_TURN, ON_DEVICE, Updates, ended, started
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -181,7 +181,7 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: Sta
     streamed = [states.outcome, states.names, states.begun, *outputs(results)]
     job = begun.then(stream, asked, streamed, **HELPER, **ON_DEVICE)
     for event, handler in ((job.then, finish), (job.failure, fail)):
-        settled = event(handler, states.of_results, shown, **HELPER)
+        settled = event(handler, states.of_results, shown, **HELPER, **IN_TURN)
         for either in (settled.then, settled.failure):
             either(end, None, [*buttons, states.running], queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
@@ -218,8 +218,15 @@ def _wire_changes(results: Results, states: States) -> None:
         return remembered(states, results, values, kept) | show_transcript(results, kept)
 
     shown = [states.outcome, states.history, results.history, *outputs(results)]
-    results.timeline.rename(rename, states.of_results, [states.names, *shown], **HELPER)
-    results.timeline.revise(revise, states.of_results, shown, **HELPER)
+    results.timeline.rename(
+        rename,
+        states.of_results,
+        [states.names, *shown],
+        trigger_mode="multiple",  # a second name must not be lost while the first is written
+        **HELPER,
+        **IN_TURN,
+    )
+    results.timeline.revise(revise, states.of_results, shown, **HELPER, **IN_TURN)
 
 
 def _recording_path(player: str | None, recording: Recording | None) -> str | None:

@@ -16,7 +16,7 @@ from moss_demo.ui.session import history_rows, run_numbered, side_chosen, withou
 from moss_demo.ui.transcribe_layout import Inputs, Results, waveform_options
 from moss_demo.ui.transcribe_results import outputs, show_ended, show_nothing, with_files
 from moss_demo.ui.transcribe_states import States, remembered
-from moss_demo.ui.wiring import HELPER, Updates
+from moss_demo.ui.wiring import HELPER, IN_TURN, Updates
 
 
 def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.State) -> None:
@@ -88,8 +88,8 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
         inputs.player,
         *outputs(results),
     ]
-    results.history.reopen(reopen, states.of_results, shown, **HELPER)
-    results.history.forget(forget, states.of_results, shown, **HELPER)
+    results.history.reopen(reopen, states.of_results, shown, **HELPER, **IN_TURN)
+    results.history.forget(forget, states.of_results, shown, **HELPER, **IN_TURN)
     results.history.contrast(contrast, states.of_results, handed, **HELPER)
 
 

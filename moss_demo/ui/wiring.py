@@ -14,6 +14,10 @@ ON_DEVICE: dict[str, Any] = {"concurrency_limit": None}
 """An event that uses the device. Gradio holds none of them back: those of the page and those of
 the API stand in one line, the pool's, which tells each where it stands."""
 
+IN_TURN: dict[str, Any] = {"concurrency_id": "visit", "concurrency_limit": 1}
+"""An event that reads what a visit keeps and writes it back. One at a time: of two at once, the
+one that ends last would undo the other."""
+
 
 def started(start: gr.Button, stop: gr.Button) -> Updates:
     """Return the buttons' state while a run goes on."""
