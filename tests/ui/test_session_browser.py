@@ -13,10 +13,11 @@ from moss_demo.domain.request import Request
 from moss_demo.engine.config import EngineConfig
 from moss_demo.engine.in_turn import TurnEvent
 from moss_demo.errors import DeviceError
+from moss_demo.serving.context import AppContext, build_context
 from moss_demo.serving.metrics import Door
 from moss_demo.settings import Settings
 from moss_demo.ui.app import build_app, launch
-from moss_demo.ui.context import AppContext, build_context, list_samples
+from moss_demo.ui.samples import list_samples
 
 pytestmark = pytest.mark.browser
 
