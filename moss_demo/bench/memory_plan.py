@@ -18,31 +18,41 @@ from moss_demo.bench.workbench import (
 )
 from moss_demo.bench.workload import Workload, decode_bytes
 from moss_demo.domain.events import Run
-from moss_demo.engine.config import DecodePath
+from moss_demo.engine.config import NUMERICS_ONLY, DecodePath, EngineConfig
 
 
 def memory_parts(order: Order) -> list[Part]:
-    """Return one trial for each decode path and recording."""
-    return [
-        Part(
-            Plan.MEMORY,
-            f"{decode}, {recording_name(recording)}",
-            15.0,
-            partial(
-                _trial,
-                recording=recording,
-                decode=decode,
-                tokens=order.effort.reference_tokens if number else None,
-            ),
-        )
+    """Return one trial for each decode path and recording, then one for each other precision.
+
+    Precisions take turns on a GPU alone, where a freed model leaves the process: main memory that
+    was freed may stay with it. Those that only reproduce numerics hold what bf16 holds.
+    """
+    parts = [
+        _part(replace(order.config, decode=decode), recording, _limit(order, decode, number))
         for number, recording in enumerate(order.recordings)
         for decode in DecodePath
     ]
+    if order.config.device == "cpu":
+        return parts
+    others = [p for p in order.precisions if p not in {order.config.precision, *NUMERICS_ONLY}]
+    fast = replace(order.config, decode=DecodePath.FAST)
+    return parts + [_part(replace(fast, precision=p), order.recordings[0], None) for p in others]
 
 
-def _trial(bench: Workbench, recording: Recording, decode: DecodePath, tokens: int | None) -> None:
-    limit = tokens if decode is DecodePath.REFERENCE else None
-    with bench.engine(replace(bench.order.config, decode=decode)) as engine:
+def _limit(order: Order, decode: DecodePath, number: int) -> int | None:
+    """Return how many tokens of the recording of that number are decoded, None for all."""
+    is_long = decode is DecodePath.REFERENCE and number > 0
+    return order.effort.reference_tokens if is_long else None
+
+
+def _part(config: EngineConfig, recording: Recording, limit: int | None) -> Part:
+    name = f"{config.precision} {config.decode}, {recording_name(recording)}"
+    trial = partial(_trial, config=config, recording=recording, limit=limit)
+    return Part(Plan.MEMORY, name, 15.0, trial)
+
+
+def _trial(bench: Workbench, config: EngineConfig, recording: Recording, limit: int | None) -> None:
+    with bench.engine(config) as engine:
         request = make_request(engine, recording, limit)
         runs: list[Run] = []
         timeline = watch_memory(
@@ -53,7 +63,7 @@ def _trial(bench: Workbench, recording: Recording, decode: DecodePath, tokens: i
         positions = work.prompt_tokens + len(runs[0].token_ids)
         bench.emit(
             Case(
-                name=f"memory/{work.clip}/{work.audio_s:g}/{decode}",
+                name=f"memory/{work.clip}/{work.audio_s:g}/{config.precision}/{config.decode}",
                 plan=Plan.MEMORY,
                 work=work,
                 variant=variant_of(engine),

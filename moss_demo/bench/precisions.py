@@ -10,7 +10,7 @@ from moss_demo.bench.samples import Samples
 from moss_demo.bench.workbench import Part, Workbench, make_request, variant_of, work_of
 from moss_demo.bench.workload import Workload
 from moss_demo.domain.events import Run
-from moss_demo.engine.config import DecodePath, Precision
+from moss_demo.engine.config import NUMERICS_ONLY, DecodePath, Precision
 
 Judge = Callable[[Run, Run], str]
 """Says in a few words whether the second run's transcript equals the first's."""
@@ -30,6 +30,9 @@ class _Series:
 class PrecisionSweep:
     """Visits all precisions forward, then backward, so that a slow drift meets all alike.
 
+    Those that only reproduce numerics compute as bf16 does: they are visited once, for what they
+    write.
+
     Attributes:
         order: what is asked for.
         judge: compares transcripts.
@@ -43,7 +46,8 @@ class PrecisionSweep:
     def parts(self) -> list[Part]:
         """Return one part a visit; a precision that cannot be had fails alone."""
         forward = self.order.precisions
-        visits = [*forward, *([] if self.order.quick else reversed(forward))]
+        again = [precision for precision in reversed(forward) if precision not in NUMERICS_ONLY]
+        visits = [*forward, *([] if self.order.quick else again)]
         return [
             Part(
                 Plan.PRECISION,

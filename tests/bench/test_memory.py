@@ -1,11 +1,19 @@
 """Memory of a process: the ladder of sources, and a real process seen from outside."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from moss_demo.bench.judging import judge
+from moss_demo.bench.memory_plan import memory_parts
 from moss_demo.bench.memory_trial import Source, read_timeline, watch_memory
+from moss_demo.bench.order import SYNTHETIC_RECORDINGS, Order
+from moss_demo.bench.precisions import PrecisionSweep
+from moss_demo.bench.report import Plan
+from moss_demo.engine.checkpoints import SYNTHETIC
+from moss_demo.engine.config import DecodePath, EngineConfig, Precision
 
 READINGS = {
     Source.PROCESS: [[1.0, 500, None, 900], [1.05, 700, None, 950]],
@@ -44,3 +52,22 @@ def test_a_failure_of_the_work_ends_the_second_process() -> None:
 
     with pytest.raises(ValueError, match="broken"):
         watch_memory(work, None)
+
+
+def test_each_precision_that_holds_memory_of_its_own_is_tried_on_a_gpu() -> None:
+    """Formats that only reproduce numerics hold what bf16 holds."""
+    config = EngineConfig(SYNTHETIC, "cuda:0", Precision.BF16)
+    order = Order((Plan.MEMORY,), config, SYNTHETIC_RECORDINGS[:1])
+    tried = [part.label.partition(",")[0] for part in memory_parts(order)]
+    assert tried == ["bf16 reference", "bf16 fast", "fp32 fast", "fp16 fast", "int8 fast"]
+    on_cpu = replace(order, config=replace(config, device="cpu"))
+    assert len(memory_parts(on_cpu)) == len(DecodePath)
+
+
+def test_formats_that_only_reproduce_numerics_are_timed_once() -> None:
+    """All others are visited again in the opposite order."""
+    config = EngineConfig(SYNTHETIC, "cuda:0", Precision.BF16)
+    order = Order((Plan.PRECISION,), config, SYNTHETIC_RECORDINGS)
+    visits = [part.label for part in PrecisionSweep(order, judge).parts()]
+    assert visits[-4:] == [f"{name}, visit 2" for name in ("int8", "fp16", "bf16", "fp32")]
+    assert len(visits) == len(Precision) + 4
