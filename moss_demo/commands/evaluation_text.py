@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from moss_demo.batch.report import Report
+from moss_demo.batch.report import ClipNote, Report
 from moss_demo.batch.summary import Rate, Summary
 from moss_demo.domain.figures import NOT_AVAILABLE, clock
 
@@ -14,13 +14,14 @@ def report_lines(report: Report) -> Iterator[str]:
     """Yield the summary, what failed, what went worst and what more takes buy."""
     whole = report.summaries[0]
     yield (
-        f"{whole.clips} recordings, {whole.failed} failed, {whole.measured} measured, "
-        f"{clock(whole.audio_s)} of sound"
+        f"{whole.clips} recording{'' if whole.clips == 1 else 's'}, {whole.failed} failed, "
+        f"{whole.measured} measured, {clock(whole.audio_s)} of sound"
     )
     if whole.measured:
         yield f"words compared by: {'; '.join(report.rules)}"
         yield ""
-        yield from _rates_table(report.summaries[:MAX_SCOPES])
+        measured = [summary for summary in report.summaries if summary.measured]
+        yield from _rates_table(measured[:MAX_SCOPES])
         yield _others(whole)
         yield ""
         yield "worst:"
@@ -28,8 +29,13 @@ def report_lines(report: Report) -> Iterator[str]:
     if report.failures:
         yield ""
         yield "failed:"
-        yield from (f"  line {c.line}: {c.audio} {c.reason}" for c in report.failures)
+        yield from (f"  line {c.line}: {_failure(c)}" for c in report.failures)
     yield from _takes(report)
+
+
+def _failure(clip: ClipNote) -> str:
+    """Name the recording, unless the reason does or there is none."""
+    return clip.reason if clip.audio in clip.reason else f"{clip.audio}: {clip.reason}"
 
 
 def _rates_table(summaries: Sequence[Summary]) -> Iterator[str]:

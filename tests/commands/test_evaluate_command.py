@@ -57,7 +57,8 @@ def test_every_row_is_answered_for(
     assert _evaluate(manifest, tmp_path / "out", server) == 0
     captured = capsys.readouterr()
     assert "8 recordings, 3 failed, 5 measured" in captured.out
-    assert "line 6: gone.wav" in captured.out
+    assert 'line 6: "gone.wav" does not exist; check the path.' in captured.out
+    assert "line 8: The row names no recording" in captured.out
     assert "the column audo means nothing here" in captured.err
     table = _table(tmp_path / "out")
     assert [int(row["line"]) for row in table] == list(range(1, 9))
