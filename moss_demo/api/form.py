@@ -94,8 +94,11 @@ async def _receive(request: Request, folder: Path, max_bytes: int) -> Ask:
             recording = await to_thread.run_sync(_keep, file, folder)
         finally:
             await form.close()
-    except (MultiPartException, ClientDisconnect) as error:
-        raise ApiError(400, "The form cannot be read; send it again.", code="bad_form") from error
+    except MultiPartException as error:
+        reason = f"The form cannot be read ({error.message.rstrip('.')}); correct it."
+        raise ApiError(400, reason, code="bad_form") from error
+    except ClientDisconnect as error:  # nobody reads this
+        raise ApiError(400, "The form did not arrive whole.", code="bad_form") from error
     except OSError as error:
         raise ApiError(507, "The server's disk is full; try later.", code="disk_full") from error
     hotwords = [str(text) for key in ("hotwords", "hotwords[]") for text in form.getlist(key)]
@@ -174,7 +177,7 @@ def _budget(fields: Mapping[str, str]) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise _wrong("max_new_tokens", "a whole number", text)
+        raise _wrong("max_new_tokens", "a whole number of nine digits at most", text)
     return int(text)
 
 

@@ -29,6 +29,10 @@ OFF_ON_ZERO_GPU = (
 WRONG_KEY = "The API key is missing or wrong; ask the host for one."
 SPARE_THREADS = 8
 
+TRANSCRIPTIONS = "/v1/audio/transcriptions"
+MODELS = "/v1/models"
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
 _CLIENT_CLOSED = 499
 """Status for a program that did not wait for its answer; nobody reads it."""
 
@@ -41,10 +45,10 @@ def api_routes(context: AppContext) -> list[Route]:
     return [
         Route("/health", routes.health),
         Route("/metrics", routes.guarded(routes.metrics)),
-        Route("/v1/audio/transcriptions", routes.guarded(routes.transcribe), methods=["POST"]),
-        Route("/v1/models", routes.guarded(routes.models)),
-        Route("/v1/models/{name:path}", routes.guarded(routes.model)),
-        Route("/v1/{rest:path}", routes.guarded(routes.nothing), methods=["GET", "POST"]),
+        Route(TRANSCRIPTIONS, routes.guarded(routes.transcribe), methods=["POST"]),
+        Route(MODELS, routes.guarded(routes.models)),
+        Route(f"{MODELS}/{{name:path}}", routes.guarded(routes.model)),
+        Route("/v1/{rest:path}", routes.guarded(routes.nothing), methods=METHODS),
     ]
 
 
@@ -127,7 +131,16 @@ class Routes:
 
     async def nothing(self, request: Request) -> Response:
         """Refuse what OpenAI has and this server has not."""
-        raise ApiError(404, f"There is no {request.url.path} here.", code="unknown_url")
+        path, method = request.url.path, request.method
+        if path == TRANSCRIPTIONS or path.startswith(MODELS):
+            allowed = "POST" if path == TRANSCRIPTIONS else "GET"
+            raise ApiError(
+                405,
+                f"{path} takes no {method}; send {allowed}.",
+                code="method_not_allowed",
+                headers={"Allow": allowed},
+            )
+        raise ApiError(404, f"There is no {path} here.", code="unknown_url")
 
     def _check(self, request: Request) -> None:
         """Refuse who may not use the API.
@@ -142,11 +155,7 @@ class Routes:
             return
         given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
         if not secrets.compare_digest(given, (settings.api_key or "").encode()) or not given:
-            raise ApiError(
-                401,
-                "The API key is missing or wrong; ask the host for one.",
-                code="invalid_api_key",
-            )
+            raise ApiError(401, WRONG_KEY, code="invalid_api_key")
 
 
 def _model(name: str) -> dict[str, Any]:

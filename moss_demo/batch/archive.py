@@ -1,12 +1,18 @@
 """Unpacks a zip that a stranger sent: paths inside the folder only, sizes bounded, no links."""
 
+import errno
+import lzma
 import stat
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
-from moss_demo.errors import ManifestError
+from moss_demo.errors import DiskError, ManifestError
 
 MAX_FILES = 10_000
+MAX_FOLDERS = 16
+"""Around a file; thousands would be made, and could not be deleted again, for a few bytes."""
+
 _BLOCK_BYTES = 1 << 20
 _JUNK = ("__MACOSX",)
 
@@ -27,6 +33,7 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
     Raises:
         ManifestError: it is no zip, is locked, names something outside the folder, holds a link or
             more than is allowed.
+        DiskError: the disk is full.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -41,15 +48,22 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
             return written
     except RuntimeError as error:  # how the library says that a password is needed
         raise _refused(archive, "is locked; send it without a password") from error
-    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
-        raise _refused(archive, f"cannot be unpacked ({error}); pack it again") from error
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError) as error:
+        raise _damaged(archive, error) from error
     except (OSError, ValueError) as error:
+        number = error.errno if isinstance(error, OSError) else errno.EINVAL
+        if number == errno.ENOSPC:
+            raise DiskError from error
+        if number is None:  # bzip2's word for damage
+            raise _damaged(archive, error) from error
         raise _refused(archive, "holds a file that cannot be written; rename it") from error
 
 
 def _inside(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
     """Return the member's path within the folder."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
+    if len(path.parts) > MAX_FOLDERS:
+        raise _refused(archive, f"holds more than {MAX_FOLDERS} folders in each other; pack fewer")
     leads_out = path.is_absolute() or ".." in path.parts or ":" in path.parts[0]
     if leads_out or stat.S_ISLNK(member.external_attr >> 16):
         what = "a path that leads out of it" if leads_out else "a link"
@@ -74,6 +88,10 @@ def _is_junk(name: str) -> bool:
     """Tell what systems put beside the files of a person: hidden files and resource forks."""
     parts = PurePosixPath(name.replace("\\", "/")).parts
     return not parts or parts[0] in _JUNK or parts[-1].startswith(".")
+
+
+def _damaged(archive: Path, error: Exception) -> ManifestError:
+    return _refused(archive, f"cannot be unpacked ({error}); pack it again")
 
 
 def _refused(archive: Path, reason: str) -> ManifestError:

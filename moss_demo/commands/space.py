@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise RequestError(folder, " is not empty; name a new folder.")
     write_space(folder, zero_gpu=arguments.zero_gpu)
-    print(f"huggingface-cli upload YOU/YOUR-SPACE {folder} . --repo-type=space")
+    print(f"hf upload YOU/YOUR-SPACE {folder} . --repo-type=space")
     return 0
 
 

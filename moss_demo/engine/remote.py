@@ -20,7 +20,7 @@ from moss_demo.domain.prompts import with_hotwords
 from moss_demo.domain.references.json_forms import read_json
 from moss_demo.domain.request import Request
 from moss_demo.engine.worker import IsStopped, StoppedError
-from moss_demo.errors import MossDemoError, RemoteError, TranscriptError
+from moss_demo.errors import MossDemoError, RemoteError, TranscriptError, without_folders
 from moss_demo.settings import RemoteServer
 
 FORMATS = ("diarized_json", "verbose_json", "json")
@@ -227,4 +227,6 @@ def _wish_s(answer: httpx2.Response) -> float:
 
 
 def _excerpt(answer: httpx2.Response) -> str:
-    return " ".join(answer.text.split())[:_SHOWN_CHARACTERS] or answer.reason_phrase
+    return (
+        without_folders(" ".join(answer.text.split()))[:_SHOWN_CHARACTERS] or answer.reason_phrase
+    )

@@ -7,6 +7,7 @@ folder outgrows its limit, what was not used for longest goes first.
 """
 
 import hashlib
+import logging
 import os
 import secrets
 import shutil
@@ -17,6 +18,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+
+LOG = logging.getLogger(__name__)
 
 IDLE_S = 3_600.0
 """Files live that long after they were used last."""
@@ -96,8 +99,12 @@ def start_sweeping(root: Path, max_bytes: int) -> None:
     def work() -> None:
         while True:
             time.sleep(SWEEP_S)
-            with suppress(OSError):  # a file went meanwhile; the next sweep sees the rest
+            try:
                 sweep(root, max_bytes)
+            except FileNotFoundError:
+                continue  # a file went meanwhile; the next sweep sees the rest
+            except Exception:
+                LOG.exception("files of visitors could not be swept")
 
     threading.Thread(target=work, name="moss-demo-sweep", daemon=True).start()
 
@@ -129,7 +136,7 @@ def _end(root: Path, visit: Path) -> int:
     uploads = {root / held.parent.name / held.name: held.stat() for held in visit.glob("*/*/*")}
     files = {status.st_ino: status for status in _files(visit)}
     names = Counter(status.st_ino for status in _files(visit))
-    shutil.rmtree(visit)
+    shutil.rmtree(visit, ignore_errors=True)  # what cannot be deleted keeps nothing else
     freed = sum(s.st_size for s in files.values() if s.st_nlink == names[s.st_ino])
     for upload, status in uploads.items():
         with suppress(FileNotFoundError):

@@ -18,7 +18,7 @@ from moss_demo.ui import (
     tab_system,
     tab_transcribe,
 )
-from moss_demo.ui.front_door import FrontDoor
+from moss_demo.ui.front_door import FrontDoor, fetch_nothing
 from moss_demo.ui.language import LanguageSwitch
 from moss_demo.ui.theme import load_css, make_theme
 from moss_demo.ui.visitor import leave
@@ -40,6 +40,7 @@ SESSIONS = 1_000
 def build_app(context: AppContext) -> gr.Blocks:
     """Build the page; nothing is loaded and nothing is downloaded."""
     keep_gradio_offline()
+    fetch_nothing()
     keep_files_in(context.settings.temp_folder)
     page = gr.Blocks(title=TITLE, analytics_enabled=False)
     with page:

@@ -1,14 +1,18 @@
 """Stands before the server: refuses what does not fit or is not used, and notes files in use.
 
 Gradio limits a file and nothing else: not how many come, nor how large its other requests are.
+Where a visitor names an address in place of an upload, it would fetch that whole into memory.
 """
 
 import os
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import unquote
 
+import gradio as gr
 from anyio import to_thread
+from gradio import processing_utils
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -19,6 +23,7 @@ EVENT_BYTES = 16 << 20
 
 CLOSED = (
     "/gradio_api/deep_link",
+    "/gradio_api/dev/",
     "/gradio_api/process_recording",
     "/gradio_api/proxy=",
     "/gradio_api/vibe",
@@ -27,9 +32,21 @@ CLOSED = (
 )
 """Routes that Gradio opens on every page and this page has no use for."""
 
+NO_ADDRESSES = "This server fetches nothing from addresses; send the file itself."
+
 _PROGRAMS = "/v1/"  # these read their own forms
 _UPLOAD = "/gradio_api/upload"
 _FILE = "/gradio_api/file="
+
+
+def fetch_nothing() -> None:
+    """Let Gradio refuse addresses: there is no setting for it, and no limit to what it fetches."""
+
+    async def refuse(url: str, cache_dir: str) -> NoReturn:
+        del url, cache_dir
+        raise gr.Error(NO_ADDRESSES, print_exception=False)
+
+    processing_utils.async_ssrf_protected_download = refuse
 
 
 class FrontDoor:

@@ -216,30 +216,47 @@ def test_a_file_beyond_the_limit_is_refused(client: OpenAI, plain: httpx.Client)
     assert answer.status_code == 413
 
 
+FORM = "multipart/form-data; boundary=x"
+
+
+def _field(name: str, value: bytes) -> bytes:
+    head = f'--x\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n'
+    return head.encode() + value + b"\r\n"
+
+
 @pytest.mark.parametrize(
-    ("content", "kind", "status"),
+    ("content", "kind", "status", "sentence"),
     [
-        (b"{}", "application/json", 415),
-        (b"no form at all", "multipart/form-data; boundary=x", 400),
-        (b"", "multipart/form-data", 400),
-        (b'--x\r\nContent-Disposition: form-data; name="model"\r\n\r\ntiny\r\n--x--\r\n',
-         "multipart/form-data; boundary=x", 400),
+        (b"{}", "application/json", 415, "as multipart/form-data"),
+        (b"no form at all", FORM, 400, "cannot be read"),
+        (b"", "multipart/form-data", 400, "Missing boundary"),
+        (_field("model", b"tiny") + b"--x--\r\n", FORM, 400, "The field file is missing"),
+        (_field("x", b"y") * 51 + b"--x--\r\n", FORM, 400, "number of fields is 50"),
+        (_field("prompt", bytes(2 << 20)) + b"--x--\r\n", FORM, 400, "maximum size of 1024KB"),
     ],
-)  # fmt: skip
+)
 def test_broken_forms_are_refused(
-    plain: httpx.Client, content: bytes, kind: str, status: int
+    plain: httpx.Client, content: bytes, kind: str, status: int, sentence: str
 ) -> None:
-    """A body that is no form, or has no file, is the sender's fault and says so."""
+    """A body that is no form, has no file or too much else is the sender's fault and says so."""
     answer = plain.post("v1/audio/transcriptions", content=content, headers={"content-type": kind})
     assert answer.status_code == status
-    assert answer.json()["error"]["message"]
+    assert sentence in answer.json()["error"]["message"]
 
 
 def test_what_openai_has_and_this_server_has_not_is_named(plain: httpx.Client) -> None:
-    """Another route of OpenAI's is a 404 in its shape."""
+    """Another route of OpenAI's is a 404 in its shape, another method of a route of ours a 405."""
     answer = plain.post("v1/chat/completions", json={})
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "unknown_url"
+    for method, path, allowed in (
+        ("GET", "v1/audio/transcriptions", "POST"),
+        ("DELETE", "v1/models/tiny", "GET"),
+        ("POST", "v1/models", "GET"),
+    ):
+        refused = plain.request(method, path)
+        assert (refused.status_code, refused.headers["allow"]) == (405, allowed)
+        assert f"send {allowed}" in refused.json()["error"]["message"]
 
 
 def test_a_long_recording_is_refused_before_it_costs_anything(

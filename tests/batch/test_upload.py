@@ -1,5 +1,6 @@
 """Uploads: gathered in one folder, zips bounded, nothing outside ever named."""
 
+import errno
 import stat
 import zipfile
 from collections.abc import Callable
@@ -9,7 +10,7 @@ import pytest
 
 from moss_demo.batch.archive import MAX_FILES, unpack
 from moss_demo.batch.upload import gather
-from moss_demo.errors import ManifestError
+from moss_demo.errors import DiskError, ManifestError
 
 MEGABYTE = 1 << 20
 
@@ -86,6 +87,44 @@ def test_too_many_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with pytest.raises(ManifestError, match="files; send at most"):
         unpack(_zip(tmp_path / "a.zip", fill), tmp_path / "out", MEGABYTE)
+
+
+def test_folders_in_folders_are_refused(tmp_path: Path) -> None:
+    """A name of four kilobytes would be two thousand folders, which no clean-up gets rid of."""
+    archive = _zip(tmp_path / "a.zip", lambda z: z.writestr("a/" * 2_000 + "x.wav", b"x"))
+    (tmp_path / "out").mkdir()
+    with pytest.raises(ManifestError, match="folders in each other"):
+        unpack(archive, tmp_path / "out", MEGABYTE)
+    assert not list((tmp_path / "out").iterdir())
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_within_a_compressed_file_is_refused(method: int, tmp_path: Path) -> None:
+    """Every kind of compression has an error of its own for it."""
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("a.wav", b"sound" * 200)
+    whole = path.read_bytes()
+    at = whole.index(b"a.wav") + len(b"a.wav")
+    (tmp_path / "out").mkdir()
+    for end in range(at + 4, at + 24):
+        path.write_bytes(whole[:at] + bytes(b ^ 0xFF for b in whole[at:end]) + whole[end:])
+        with pytest.raises(ManifestError, match="cannot be unpacked"):
+            unpack(path, tmp_path / "out", MEGABYTE)
+
+
+def test_a_full_disk_is_not_the_fault_of_the_zip(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its sender is told to come back, not to rename a file."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    archive = _zip(tmp_path / "a.zip", lambda z: z.writestr("d/a.wav", b"sound"))
+    monkeypatch.setattr(Path, "mkdir", fail)
+    with pytest.raises(DiskError, match="disk is full"):
+        unpack(archive, tmp_path / "out", MEGABYTE)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 
 from moss_demo.__main__ import main
@@ -32,16 +33,26 @@ def test_the_folder_holds_the_app_and_no_tests(space: Path) -> None:
     assert {path.name for path in space.iterdir()} >= {"app.py", "README.md", "requirements.txt"}
     assert not [p for p in space.rglob("*") if p.name in ("tests", "__pycache__", "tiny")]
     assert sum(p.stat().st_size for p in space.rglob("*") if p.is_file()) < 60 << 20
-    done = subprocess.run(
-        [sys.executable, "app.py", "--device", "cpu", "--port", "99999"],
+    sample = space / "assets" / "samples" / "two-speakers.flac"
+    with subprocess.Popen(
+        [sys.executable, "app.py", "--device", "cpu"],
         cwd=space,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(space.parent)},
-        capture_output=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(space.parent), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
         text=True,
-        check=False,
-    )
-    assert "check --host and --port" in done.stderr, done.stderr
-    assert done.returncode == 2
+    ) as app:
+        try:
+            assert app.stdout is not None
+            address = app.stdout.readline().removeprefix("Open ").strip()
+            told = httpx.post(
+                f"{address}v1/audio/transcriptions",
+                data={"model": "tiny", "response_format": "text", "max_new_tokens": "40"},
+                files={"file": sample.read_bytes()},
+                timeout=300,
+            )
+        finally:
+            app.terminate()
+    assert told.text.startswith("hello ben can you hear me"), told.text
 
 
 @pytest.mark.parametrize("space", [["--zero-gpu"]], indirect=True)
@@ -69,7 +80,10 @@ def test_the_readme_configures_a_space_completely() -> None:
     }  # fmt: skip
     assert (front["sdk"], front["app_file"]) == ("gradio", "app.py")
     assert len(front["short_description"]) <= 60
-    assert readme.split("---")[1].count(f"- {PUBLISHED.repo}") == 2
+    assert f"  - {PUBLISHED.repo}\n" in readme.split("---")[1]
+    repo, files, revision = readme.split("preload_from_hub:\n  - ")[1].splitlines()[0].split()
+    assert (repo, revision) == (PUBLISHED.repo, PUBLISHED.revision)
+    assert {"config.json", "model.safetensors.index.json"} < set(files.split(","))
 
 
 def test_a_folder_with_something_in_it_is_left_alone(

@@ -59,6 +59,14 @@ def _upload(web: httpx.Client, name: str, content: bytes) -> str:
     return path
 
 
+def _told_of(web: httpx.Client, path: str) -> str:
+    """Ask for the transcript of a file that was not uploaded, and return all that comes back."""
+    file = {"path": path, "meta": {"_type": "gradio.FileData"}}
+    body = {"data": [file, "tiny", "auto", "default", "", ""]}
+    event = web.post("gradio_api/call/transcribe", json=body).raise_for_status().json()["event_id"]
+    return web.get(f"gradio_api/call/transcribe/{event}").text
+
+
 def _until(true: Callable[[], bool]) -> None:
     for _ in range(300):
         if true():
@@ -91,13 +99,10 @@ def test_no_file_of_the_server_is_served(web: httpx.Client, path: str) -> None:
 
 def test_no_file_of_the_server_is_transcribed(address: str, web: httpx.Client) -> None:
     """A path in place of an upload is refused, whoever writes the request."""
-    for path in ("/etc/passwd", str(ROOT / "tests" / "__init__.py"), "http://127.0.0.1/x.wav"):
-        body = {"data": [{"path": path, "meta": {"_type": "gradio.FileData"}}, "tiny"]}
-        event = web.post("gradio_api/call/transcribe", json=body)
-        if event.status_code == 200:
-            told = web.get(f"gradio_api/call/transcribe/{event.json()['event_id']}").text
-            assert "event: error" in told
-            assert "root:" not in told
+    for path in ("/etc/passwd", str(ROOT / "tests" / "__init__.py")):
+        told = _told_of(web, path)
+        assert "event: error" in told
+        assert "root:" not in told
     client = Client(address, verbose=False)
     with pytest.raises(AppError, match="does not offer"):
         client.predict(
@@ -108,10 +113,17 @@ def test_no_file_of_the_server_is_transcribed(address: str, web: httpx.Client) -
     client.close()
 
 
+def test_nothing_is_fetched_for_a_visitor(web: httpx.Client) -> None:
+    """Gradio would read the whole of any public address into memory; here it never asks."""
+    for url in ("https://huggingface.co/large.wav", "http://127.0.0.1/x.wav"):
+        assert "fetches nothing from addresses; send the file itself" in _told_of(web, url)
+
+
 @pytest.mark.parametrize(
     "route",
     [
         "gradio_api/deep_link?session_hash=x",
+        "gradio_api/dev/reload",
         "gradio_api/proxy=https://x.hf.space/",
         "gradio_api/vibe-code/",
         "monitoring",
