@@ -14,6 +14,11 @@ from time import perf_counter
 
 ROOT = Path(__file__).parents[1]
 SYNTHETIC = ("--model", "synthetic-0.9b")
+GPU_TESTS = (
+    "tests/engine/fast/test_gpu.py",
+    "tests/engine/weights/test_gpu.py",
+    "tests/engine/test_encoder_compile_gpu.py",
+)
 LAST_LINES = 12
 GRACE_S = 30.0
 
@@ -33,7 +38,7 @@ def _benchmark(limit_s: float, *plans: str) -> Step:
 
 
 STEPS = {
-    "checks": Step(240, ("pytest", "-q", "-m", "gpu", "tests/engine")),
+    "checks": Step(240, ("pytest", "-q", "-m", "gpu", *GPU_TESTS)),
     "faults": Step(120, ("pytest", "-q", "tests/engine/test_faults.py", "-k", "lost or works")),
     "requests": _benchmark(540, "encoder", "e2e"),
     "precisions": _benchmark(420, "precision"),
