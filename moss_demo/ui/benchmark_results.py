@@ -17,7 +17,7 @@ from moss_demo.ui.benchmark_layout import Results
 from moss_demo.ui.benchmarking import Snapshot
 from moss_demo.ui.files import write_charts, write_text
 from moss_demo.ui.report_shelf import Shelf
-from moss_demo.ui.wiring import Updates
+from moss_demo.ui.wiring import Updates, as_toast
 
 
 def hidden() -> Any:
@@ -97,5 +97,5 @@ def compared(shelf: Shelf, results: Results, values: Updates, session: gr.State)
             second = shelf.load(values[results.other], values[session])
             found.insert(0, compare_reports(first, second))
     except ReportError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        raise as_toast(error) from error
     return {results.comparison: table_rows(tuple(found))}

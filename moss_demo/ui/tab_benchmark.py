@@ -18,7 +18,7 @@ from moss_demo.ui.benchmark_layout import Inputs, Results, lay_out_inputs, lay_o
 from moss_demo.ui.benchmark_results import compared, hidden, measuring, outputs, shown
 from moss_demo.ui.benchmarking import Wishes, measure
 from moss_demo.ui.report_shelf import Shelf, with_report
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
+from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +67,14 @@ def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab
         try:
             report = shelf.load(values[results.choice], values[session])
         except ReportError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
         return shown(results, report) | compared(shelf, results, values, session)
 
     def open_file(path: str, values: tuple[Report, ...]) -> Updates:
         try:
             report = _read_file(Path(path))
         except ReportError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
         grown, key = with_report(values, report)
         choices = shelf.choices(grown)
         return {
@@ -125,7 +125,7 @@ def _wire_run(
                     yield {outcome: kept} | measuring(results, snapshot)
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error)), results.bar: hidden()}
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
 
     def finish(values: Updates) -> Updates:
         kept: Outcome | None = values[outcome]

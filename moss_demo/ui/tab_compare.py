@@ -25,7 +25,7 @@ from moss_demo.ui.present_numbers import tensor_table
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
 from moss_demo.ui.visitor import hold
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
+from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -64,7 +64,7 @@ def build(context: AppContext, handed: gr.State) -> None:
                     }
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error))}
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
 
     buttons = [inputs.start, inputs.stop]
     outputs = [
@@ -118,7 +118,7 @@ def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> 
                     yield {numbers.status: line} | rows
         except MossDemoError as error:
             yield {numbers.status: present.failed_line(str(error))}
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
 
     begun = numbers.ask.click(
         lambda: started(numbers.ask, numbers.stop), None, buttons, queue=False, **HELPER

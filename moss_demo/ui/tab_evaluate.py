@@ -13,7 +13,7 @@ from moss_demo.ui.evaluate_layout import BUILTIN, Inputs, Results, lay_out_input
 from moss_demo.ui.evaluation import Snapshot, Wishes, evaluate_uploads, write_files
 from moss_demo.ui.evaluation_figures import error_figure, length_figure, speakers_figure
 from moss_demo.ui.handover import hand_over
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, ended, started
+from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, in_toast, started
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -54,7 +54,7 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, kept: gr.St
                     yield {kept: snapshot} | _running(results, snapshot)
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error)), results.bar: _hidden()}
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
 
     def finish(values: Updates) -> Updates:
         snapshot: Snapshot | None = values[kept]
@@ -90,7 +90,7 @@ def _wire_rows(context: AppContext, results: Results, kept: gr.State, handed: gr
             longest_s = context.settings.max_duration_s
             return {handed: hand_over(entry, row, snapshot.sources, longest_s)}
         except MossDemoError as error:
-            gr.Info(str(error))
+            gr.Info(in_toast(error))
             return {handed: gr.skip()}
 
     results.table.select(open_row, kept, handed, **HELPER)

@@ -35,7 +35,16 @@ from moss_demo.ui.transcribe_results import (
 )
 from moss_demo.ui.transcribe_states import States, make_states, remembered
 from moss_demo.ui.transcription import Wishes, prompt_text, transcribe
-from moss_demo.ui.wiring import HELPER, IN_TURN, ON_DEVICE, Updates, ended, started
+from moss_demo.ui.wiring import (
+    HELPER,
+    IN_TURN,
+    ON_DEVICE,
+    Updates,
+    as_toast,
+    ended,
+    in_toast,
+    started,
+)
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -71,7 +80,7 @@ def _wire_recording(
         try:
             recording = open_recording(path, context.settings.max_duration_s)
         except MossDemoError as error:
-            gr.Warning(str(error))
+            gr.Warning(in_toast(error))
             return {
                 inputs.player: None if before is None else before.player,
                 results.status: present.failed_line(str(error)),
@@ -144,7 +153,7 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: Sta
         except MossDemoError as error:
             failed = {} if kept is None else {states.outcome: replace(kept, failure=str(error))}
             yield failed | {results.status: present.failed_line(str(error))}
-            raise gr.Error(str(error), print_exception=False) from error
+            raise as_toast(error) from error
 
     def finish(values: Updates) -> Updates:
         kept: Outcome | None = values[states.outcome]
@@ -198,7 +207,7 @@ def _wire_changes(results: Results, states: States) -> None:
             return {states.names: names}
         labels = kept.shown.transcript.speakers
         if namesake(labels, names, event.speaker) is not None:
-            gr.Warning(present.namesake_line(speaker_name(event.speaker, names)))
+            gr.Warning(in_toast(present.namesake_line(speaker_name(event.speaker, names))))
         if kept.revisions is None:
             return {states.names: names}
         return {states.names: names} | changed(values, replace(kept, names=names))

@@ -16,7 +16,7 @@ from moss_demo.ui.session import history_rows, run_numbered, side_chosen, withou
 from moss_demo.ui.transcribe_layout import Inputs, Results, waveform_options
 from moss_demo.ui.transcribe_results import outputs, show_ended, show_nothing, with_files
 from moss_demo.ui.transcribe_states import States, remembered
-from moss_demo.ui.wiring import HELPER, IN_TURN, Updates
+from moss_demo.ui.wiring import HELPER, IN_TURN, Updates, in_toast
 
 
 def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.State) -> None:
@@ -37,7 +37,7 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
         try:
             kept = run_numbered(values[states.history], event.number)
         except RequestError as error:
-            gr.Warning(str(error))
+            gr.Warning(in_toast(error))
             return nothing
         if kept.files is None or not Path(kept.files.folder).is_dir():
             kept = with_files(kept)  # an idle visit's files are cleared away
@@ -76,7 +76,7 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
             player = None if recording is None else recording.player
             return {handed: ComparisonFiles(player, _saved(*first), _saved(*second))}
         except MossDemoError as error:
-            gr.Warning(str(error))
+            gr.Warning(in_toast(error))
             return {handed: gr.skip()}
 
     shown = [

@@ -14,7 +14,7 @@ from moss_demo.ui.outcome import Outcome
 from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
 from moss_demo.ui.transcribe_layout import Results
 from moss_demo.ui.transcription import Snapshot
-from moss_demo.ui.wiring import Updates
+from moss_demo.ui.wiring import Updates, in_toast
 
 
 def outputs(results: Results) -> list[Any]:
@@ -117,7 +117,7 @@ def with_files(kept: Outcome) -> Outcome:
     try:
         files = write_downloads(kept.shown, kept.names, figures, _charts(kept))
     except DiskError as error:
-        gr.Warning(str(error))
+        gr.Warning(in_toast(error))
     discard(kept.files)
     return replace(kept, files=files)
 

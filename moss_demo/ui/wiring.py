@@ -1,8 +1,11 @@
 """What the wiring of every tab shares: private helper events, and a Start with its Stop."""
 
+from html import escape
 from typing import Any
 
 import gradio as gr
+
+from moss_demo.errors import MossDemoError
 
 Updates = dict[Any, Any]
 """New values and properties by component."""
@@ -27,3 +30,13 @@ def started(start: gr.Button, stop: gr.Button) -> Updates:
 def ended(start: gr.Button, stop: gr.Button) -> Updates:
     """Return the buttons' state when nothing runs."""
     return {start: gr.Button(interactive=True), stop: gr.Button(interactive=False)}
+
+
+def in_toast(sentence: object) -> str:
+    """Spell a sentence for a toast, which Gradio reads as markup; names in it come from files."""
+    return escape(str(sentence), quote=False)
+
+
+def as_toast(error: MossDemoError) -> gr.Error:
+    """Return what ends an event of the page with the error's sentence."""
+    return gr.Error(in_toast(error), print_exception=False)

@@ -85,3 +85,16 @@ def test_nothing_to_evaluate_is_said_and_the_page_goes_on(quiet_page: Page, addr
     quiet_page.locator("#evaluate-start").click()
     expect(quiet_page.locator("#evaluate-status")).to_contain_text("nothing to evaluate yet")
     expect(quiet_page.locator("#evaluate-start")).to_be_enabled()
+
+
+def test_a_name_in_an_archive_is_no_markup(quiet_page: Page, address: str, tmp_path: Path) -> None:
+    """The toast that refuses it shows letters, and asks no other server for a picture."""
+    name = "../<img src=http://other.invalid/x><b>bold</b>.wav"
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as packed:
+        packed.writestr(name, b"x")
+    quiet_page.goto(address)
+    quiet_page.get_by_role("tab", name="Evaluate").click()
+    quiet_page.locator("#evaluate-uploads input[type=file]").set_input_files(tmp_path / "bad.zip")
+    expect(quiet_page.locator("#evaluate-uploads")).to_contain_text(".zip")
+    quiet_page.locator("#evaluate-start").click()
+    expect(quiet_page.locator(".toast-body")).to_contain_text(name)
