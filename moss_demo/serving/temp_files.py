@@ -109,6 +109,29 @@ def start_sweeping(root: Path, max_bytes: int) -> None:
     threading.Thread(target=work, name="moss-demo-sweep", daemon=True).start()
 
 
+class Room:
+    """What visitors' files may take together, those on their way included."""
+
+    def __init__(self, root: Path, max_bytes: int) -> None:
+        """Watch the folder for temporary files."""
+        self.root = root
+        self._max_bytes = max_bytes
+        self._coming_bytes = 0
+        self._lock = threading.Lock()
+
+    def take(self, size_bytes: int) -> bool:
+        """Keep room for a file that comes, and tell whether there was enough."""
+        with self._lock:
+            fits = used_bytes(self.root) + self._coming_bytes + size_bytes <= self._max_bytes
+            self._coming_bytes += size_bytes if fits else 0
+            return fits
+
+    def give_back(self, size_bytes: int) -> None:
+        """Give up what was taken: the file is there, or will not come."""
+        with self._lock:
+            self._coming_bytes -= size_bytes
+
+
 def used_bytes(root: Path) -> int:
     """Return the size of all files, each counted once."""
     return sum({status.st_ino: status.st_size for status in _files(root)}.values())

@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from moss_demo.api.routes import api_routes
 from moss_demo.batch.sources import BUILTIN_MANIFEST
 from moss_demo.serving.context import ASSETS, AppContext
-from moss_demo.serving.temp_files import start_sweeping
+from moss_demo.serving.temp_files import Room, start_sweeping
 from moss_demo.settings import keep_files_in, keep_gradio_offline
 from moss_demo.ui import (
     endpoint,
@@ -86,7 +86,8 @@ def launch(
         The address of the page.
     """
     settings = context.settings
-    door = Middleware(FrontDoor, settings.temp_folder, settings.max_temp_bytes)
+    room = Room(settings.temp_folder, settings.max_temp_bytes)
+    door = Middleware(FrontDoor, room, settings.max_file_bytes)
     _, address, _ = page.launch(
         server_name=host,
         server_port=port,

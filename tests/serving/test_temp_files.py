@@ -9,6 +9,7 @@ import pytest
 from moss_demo.serving.temp_files import (
     GRACE_S,
     IDLE_S,
+    Room,
     hold,
     leave,
     new_folder,
@@ -124,6 +125,17 @@ def test_no_more_goes_than_there_is_too_much(tmp_path: Path) -> None:
     assert upload.exists()
     sweep(tmp_path, 79)
     assert used_bytes(tmp_path) == 0
+
+
+def test_what_is_on_its_way_takes_room_too(tmp_path: Path) -> None:
+    """Many uploads at once cannot fill the disk before the first one is there."""
+    _result(tmp_path, "ann", "x" * 40)
+    room = Room(tmp_path, 100)
+    assert room.take(50)
+    assert not room.take(11)
+    assert room.take(10)
+    room.give_back(50)
+    assert room.take(50)
 
 
 def test_names_that_lead_elsewhere_are_not_held(tmp_path: Path) -> None:

@@ -153,6 +153,11 @@ def test_uploads_are_bounded_one_by_one_and_together(web: httpx.Client) -> None:
 
     kind = {"content-type": "multipart/form-data; boundary=x"}
     assert web.post("gradio_api/upload", content=unstated(), headers=kind).status_code == 411
+    sent = {"file": ("a.wav", bytes(2 << 20))}
+    for number in range(4):  # what nobody holds stays for its hour
+        _upload(web, f"{number}.wav", number.to_bytes(1, "big") * 1_700_000)
+    full = web.post("v1/audio/transcriptions", files=sent, data={"model": "tiny"})
+    assert (full.status_code, full.json()["error"]["code"]) == (507, "disk_full")
     event = b'{"data": ["' + bytes(17 << 20) + b'"]}'
     assert web.post("gradio_api/queue/join", content=event).status_code == 413
 
