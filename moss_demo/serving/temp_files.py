@@ -179,12 +179,13 @@ def _delete(upload: Path) -> int:
 
 
 def _files(folder: Path) -> Iterator[os.stat_result]:
-    """Yield what the disk says of every name of a file."""
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            status = path.lstat()
-            if stat.S_ISREG(status.st_mode):
-                yield status
+    """Yield what the disk says of every name of a file, while others come and go."""
+    for parent, _, names in os.walk(folder):  # which passes over folders that vanish
+        for name in names:
+            with suppress(FileNotFoundError):
+                status = Path(parent, name).lstat()
+                if stat.S_ISREG(status.st_mode):
+                    yield status
 
 
 def _unheld(root: Path) -> list[Path]:

@@ -1,6 +1,8 @@
 """Whose files are deleted when."""
 
 import os
+import shutil
+import threading
 import time
 from pathlib import Path
 
@@ -136,6 +138,24 @@ def test_what_is_on_its_way_takes_room_too(tmp_path: Path) -> None:
     assert room.take(10)
     room.give_back(50)
     assert room.take(50)
+
+
+def test_files_that_come_and_go_are_no_error(tmp_path: Path) -> None:
+    """Other requests make and delete folders while one is counting."""
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            shutil.rmtree(_result(tmp_path, "ann").parent)
+
+    others = [threading.Thread(target=work) for _ in range(2)]
+    for other in others:
+        other.start()
+    counted = [used_bytes(tmp_path) for _ in range(300)]
+    over.set()
+    for other in others:
+        other.join()
+    assert max(counted) <= len("words") * len(others)
 
 
 def test_names_that_lead_elsewhere_are_not_held(tmp_path: Path) -> None:
