@@ -78,8 +78,8 @@ def test_a_part_that_fails_costs_its_own_rows_only(pool: EnginePool, clip: Audio
     report, _ = _measured(Order((Plan.MEMORY,), TINY, (clip, endless), quick=True), pool)
     assert {case.work.clip for case in report.cases} == {"start.flac"}
     assert {failure.what for failure in report.failures} == {
-        "reference, endless.wav",
-        "fast, endless.wav",
+        "fp32 reference, endless.wav",
+        "fp32 fast, endless.wav",
     }
     assert all("20.0 minutes" in failure.message for failure in report.failures)
     assert report.seconds is not None
