@@ -108,13 +108,13 @@ class RemoteError(MossDemoError):
 
 
 class DiskError(MossDemoError):
-    """A file of a visitor cannot be written."""
+    """There is no room for a file."""
 
     def __init__(self) -> None:
         """Say what is lost and what is not."""
         super().__init__(
-            "The server's disk is full: nothing can be downloaded now, and what is shown stays. "
-            "Copy the text, or try again in a few minutes."
+            "The disk is full: nothing can be written now, and what is done stays. "
+            "Copy the text that you need, make room, or try again in a few minutes."
         )
 
 

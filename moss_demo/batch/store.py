@@ -5,6 +5,7 @@ finished when its marker is there. A claim is a lock of the operating system, wh
 its owner: a part whose worker was killed is free again at once. Knows nothing of recordings.
 """
 
+import errno
 import fcntl
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 
 from moss_demo.batch.plan import Plan, read_plan, write_plan
 from moss_demo.batch.rows import ClipRow, Row, TimingRow, arrow_table
-from moss_demo.errors import RequestError
+from moss_demo.errors import DiskError, MossDemoError, RequestError
 
 PLAN = "plan.json"
 
@@ -51,12 +52,13 @@ class Store:
         """Record the plan.
 
         Raises:
+            DiskError: the disk is full.
             RequestError: the folder cannot be written to.
         """
         try:
             self._parts.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise RequestError(self.folder, f" cannot be made ({error.strerror}).") from error
+            raise _unwritten(self.folder, error) from error
         text = write_plan(plan)
         write_whole(self.folder / PLAN, lambda file: _write(file, text.encode()))
 
@@ -114,18 +116,31 @@ def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Let `write` fill a file that takes its name only when it is complete and on the disk.
 
     Only one process at a time may write a path.
+
+    Raises:
+        DiskError: the disk is full.
+        RequestError: the folder cannot be written to.
     """
-    draft = path.with_name(f"{path.name}.draft")
-    with draft.open("wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
     try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+        draft = path.with_name(f"{path.name}.draft")
+        with draft.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+    except OSError as error:
+        raise _unwritten(path.parent, error) from error
+
+
+def _unwritten(folder: Path, error: OSError) -> MossDemoError:
+    if error.errno == errno.ENOSPC:
+        return DiskError()
+    return RequestError(folder, f" cannot be written to ({error.strerror}); name another folder.")
 
 
 def _write(file: BinaryIO, content: bytes) -> None:

@@ -4,6 +4,7 @@ Gradio limits a file and nothing else: not how many come, nor how large its othe
 Where a visitor names an address in place of an upload, it would fetch that whole into memory.
 """
 
+import errno
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -73,6 +74,10 @@ class FrontDoor:
         elif await to_thread.run_sync(self._room.take, coming_bytes):
             try:
                 await self._app(scope, receive, send)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                await _full(scope["path"])(scope, receive, send)
             finally:
                 self._room.give_back(coming_bytes)
         else:

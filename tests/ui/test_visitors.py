@@ -1,5 +1,6 @@
 """What visitors can reach of the server and of each other, without a browser."""
 
+import errno
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -160,6 +161,21 @@ def test_uploads_are_bounded_one_by_one_and_together(web: httpx.Client) -> None:
     assert (full.status_code, full.json()["error"]["code"]) == (507, "disk_full")
     event = b'{"data": ["' + bytes(17 << 20) + b'"]}'
     assert web.post("gradio_api/queue/join", content=event).status_code == 413
+
+
+def test_an_upload_onto_a_full_disk_is_told_so(
+    web: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page shows the sentence, and the next upload works."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr("gradio.route_utils.NamedTemporaryFile", fail)
+        told = web.post("gradio_api/upload", files={"files": ("a.wav", b"sound")})
+    assert (told.status_code, told.text[:30]) == (507, "The server's folder for upload")
+    assert _upload(web, "a.wav", b"sound")
 
 
 def test_pages_of_visitors_are_never_shown_as_pages(web: httpx.Client) -> None:
