@@ -26,7 +26,7 @@ COMMANDS = {
     "benchmark": "measure encoder, requests, precisions, batches and memory",
     "evaluate": "transcribe and measure many recordings, resumable, on one or many devices",
     "weights": "report what a precision does to the weights: bytes and errors of each matrix",
-    "info": "print versions, devices, checkpoints and caches",
+    "info": "print versions, devices, checkpoints and folders",
     "bench-engine": "time the fast decode path against the reference",
     "space": "write the folder to push to a Hugging Face Space",
     "download": "fetch published weights into the Hugging Face cache",

@@ -105,10 +105,14 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         logins=_logins(environment),
         zero_gpu=environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true"),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
-        allow_download=environment.get("MOSS_DEMO_ALLOW_DOWNLOAD", "1") != "0",
+        allow_download=_flag(environment, "MOSS_DEMO_ALLOW_DOWNLOAD", default=True),
         remotes=tuple(map(_named_remote, environment.get("MOSS_DEMO_REMOTES", "").split())),
         cache=_cache(environment),
-        full_benchmark=_allows_full_benchmark(environment),
+        full_benchmark=_flag(
+            environment,
+            "MOSS_DEMO_FULL_BENCHMARK",
+            default="SPACE_ID" not in environment,  # a public Space is everybody's
+        ),
     )
 
 
@@ -234,10 +238,11 @@ def _logins(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, password) for name, _, password in pairs)
 
 
-def _allows_full_benchmark(environment: Mapping[str, str]) -> bool:
-    """Tell what the host said, else whether this is no public Space."""
-    said = environment.get("MOSS_DEMO_FULL_BENCHMARK")
-    return said != "0" if said else "SPACE_ID" not in environment
+def _flag(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
+    said = environment.get(name) or str(int(default))
+    if said not in ("0", "1"):
+        raise RequestError(f"{name} must be 0 or 1, not {said!r}.")
+    return said == "1"
 
 
 def _number(environment: Mapping[str, str], name: str, default: float) -> float:

@@ -1,4 +1,4 @@
-"""Where compiled kernels are kept, as a host sees it."""
+"""What a host sets, and where compiled kernels are kept."""
 
 import os
 import tempfile
@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from moss_demo.settings import keep_kernels
+from moss_demo.errors import RequestError
+from moss_demo.settings import from_environment, keep_kernels
 
 NAMES = ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR")
 
@@ -17,6 +18,20 @@ def _unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in NAMES:
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
+
+
+def test_a_switch_is_0_or_1() -> None:
+    """Whoever writes `false` would otherwise leave open what they meant to close."""
+    name = "MOSS_DEMO_ALLOW_DOWNLOAD"
+    assert [from_environment({name: said}).allow_download for said in ("", "0", "1")] == [
+        True, False, True,
+    ]  # fmt: skip
+    with pytest.raises(RequestError, match="ALLOW_DOWNLOAD must be 0 or 1, not 'false'"):
+        from_environment({name: "false"})
+    assert not from_environment({"SPACE_ID": "someone/space"}).full_benchmark
+    assert from_environment(
+        {"SPACE_ID": "someone/space", "MOSS_DEMO_FULL_BENCHMARK": "1"}
+    ).full_benchmark
 
 
 def test_kernels_are_kept_in_the_folder_of_the_host(

@@ -185,8 +185,8 @@ def build_context(
     Raises:
         DeviceError: the device is not there.
         CheckpointError: a checkpoint of the host's, or its adapter, cannot be found.
-        RequestError: two checkpoints go by one name, or a package that this kind of host needs is
-            missing.
+        RequestError: two checkpoints go by one name, a precision is none, or a package that this
+            kind of host needs is missing.
     """
     if settings.zero_gpu:
         import_spaces()
@@ -197,6 +197,8 @@ def build_context(
     if settings.adapter is not None:
         read_adapter(Path(settings.adapter))
     chosen = choose_device(device)
+    for precision in settings.precisions:
+        choose_precision(precision, chosen)
     readiness = Readiness()
 
     def lose() -> None:

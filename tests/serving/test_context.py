@@ -51,6 +51,8 @@ def test_a_list_of_precisions_binds() -> None:
     assert context.engine_config(TINY, "auto").precision is Precision.FP32
     with pytest.raises(NotOfferedError, match="precision; choose fp32 or bf16"):
         context.engine_config(TINY, "fp16")
+    with pytest.raises(RequestError, match="'bf17' is no precision"):
+        build_context(Settings(precisions=("bf17",)), "cpu")
 
 
 @pytest.mark.parametrize("settings", [Settings(model="/nowhere"), Settings(models=("/nowhere",))])
