@@ -5,12 +5,13 @@ Statistics are written for whoever reads the file and are derived anew when it i
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from moss_demo.bench.derived import speedup_of
 from moss_demo.bench.report import (
+    PRIMARY,
     SCHEMA,
     Case,
     Environment,
@@ -19,6 +20,7 @@ from moss_demo.bench.report import (
     Plan,
     Quantity,
     Report,
+    Series,
     Variant,
     Work,
 )
@@ -29,6 +31,9 @@ T = TypeVar("T")
 
 _SERIES = re.compile(r"\[\n([-+.\deE,\s]+)\]")
 """A list of numbers over several lines; a string of JSON holds no line break."""
+
+LARGEST = 1e15
+"""Bytes of a petabyte; nothing else that is measured here comes near."""
 
 MAX_REPORT_BYTES = 8 << 20
 """A full report is far smaller; more is some other file."""
@@ -65,7 +70,7 @@ def read_report(text: str) -> Report:
     if len(text) > MAX_REPORT_BYTES:
         raise ReportError("The file is too large for a benchmark report; load a JSON report.")
     try:
-        values = json.loads(text)
+        values = json.loads(text, parse_constant=_refuse_constant)
         schema = values["schema"]
         if schema != SCHEMA:
             raise ReportError(
@@ -73,7 +78,7 @@ def read_report(text: str) -> Report:
                 "Measure again, or open it with the version that wrote it."
             )
         return _report(values)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ReportError(
             "The file is no benchmark report; load one that was saved as JSON here or by "
             "`python -m moss_demo benchmark --json`."
@@ -101,9 +106,9 @@ def _report(values: Mapping[str, Any]) -> Report:
         failures=tuple(
             Failure(Plan(f["plan"]), str(f["what"]), str(f["message"])) for f in values["failures"]
         ),
-        peak_tflops={str(name): float(rate) for name, rate in values["peak_tflops"].items()},
+        peak_tflops={str(name): _number(rate) for name, rate in values["peak_tflops"].items()},
         after=_state(values["after"]),
-        seconds=None if values["seconds"] is None else float(values["seconds"]),
+        seconds=None if values["seconds"] is None else _number(values["seconds"]),
     )
 
 
@@ -117,24 +122,47 @@ def _state(values: Mapping[str, Any] | None) -> GpuState | None:
 
 def read_case(values: Mapping[str, Any]) -> Case:
     """Read one case of a report."""
+    plan, work = Plan(values["plan"]), _make(Work, values["work"])
+    raw = {Quantity(quantity): _series(series) for quantity, series in values["raw"].items()}
+    timed = raw[PRIMARY[plan]] if plan in PRIMARY else ()
+    if min((*timed, work.audio_s, work.batch)) <= 0:
+        raise ValueError("a time, a length or a batch is not above 0")
     return Case(
         name=str(values["name"]),
-        plan=Plan(values["plan"]),
-        work=_make(Work, values["work"]),
+        plan=plan,
+        work=work,
         variant=_make(Variant, values["variant"]),
-        raw={
-            Quantity(quantity): tuple(float(value) for value in series)
-            for quantity, series in values["raw"].items()
-        },
-        baseline=values["baseline"],
-        figures={str(name): float(value) for name, value in values["figures"].items()},
+        raw=raw,
+        baseline=None if values["baseline"] is None else str(values["baseline"]),
+        figures={str(name): _number(value) for name, value in values["figures"].items()},
         labels={str(name): str(value) for name, value in values["labels"].items()},
     )
 
 
+def _series(values: Sequence[Any]) -> Series:
+    if not values:
+        raise ValueError("a series is empty")
+    return tuple(map(_number, values))
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST:
+        raise TypeError("a value is no number, or larger than anything measured")
+    return float(value)
+
+
+def _refuse_constant(constant: str) -> float:
+    raise ValueError(f"{constant} is no number")
+
+
 def _make(kind: Callable[..., T], values: Mapping[str, Any]) -> T:
     """Build a flat value of numbers and words; unknown names and other kinds are refused."""
+    hints = get_type_hints(kind)
     for name, value in values.items():
-        if value is not None and not isinstance(value, str | int | float | GpuState):
+        kinds = get_args(hints[name]) or (hints[name],)
+        if isinstance(value, int | float) and {int, float} & {*kinds}:
+            _number(value)
+            kinds = (*kinds, int) if float in kinds else kinds
+        if not isinstance(value, kinds):
             raise TypeError(f"{name} is a {type(value).__name__}")
     return kind(**values)

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,7 @@ def test_statistics_stand_beside_the_raw_values(report: Report) -> None:
         "null",
         "[0.00][S01]hello[1.00]",
         '{"schema": 1, "cases": 3}',
+        "[" * 100_000,
     ],
 )
 def test_other_files_are_refused_with_a_remedy(text: str) -> None:
@@ -66,10 +68,33 @@ def test_reports_of_another_schema_say_so(report: Report) -> None:
         read_report(json.dumps(values))
 
 
-def test_wrong_kinds_inside_are_refused(report: Report) -> None:
-    """A file edited by hand cannot smuggle a list in where a word belongs."""
-    values = json.loads(report_json(report))
-    values["environment"]["hardware"] = ["<img>"]
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("environment", "hardware"), ["<img>"]),
+        (("environment", "hardware"), 7),
+        (("environment", "threads"), "many"),
+        (("environment", "memory_bytes"), 10**400),
+        (("seconds",), float("nan")),
+        (("seconds",), True),
+        (("cases", 0, "raw"), {}),
+        (("cases", 0, "work", "batch"), 0),
+        (("cases", 0, "work", "audio_s"), "long"),
+        (("cases", 0, "raw", "call_ms"), []),
+        (("cases", 0, "raw", "call_ms"), [1.0, -1.0]),
+        (("cases", 0, "raw", "call_ms"), [1.0, 1e308]),
+        (("cases", 0, "figures", "first_call_s"), float("inf")),
+    ],
+)
+def test_wrong_kinds_inside_are_refused(
+    report: Report, place: tuple[str | int, ...], value: object
+) -> None:
+    """A file edited by hand cannot smuggle in what no table or figure can show."""
+    values: Any = json.loads(report_json(report))
+    part = values
+    for step in place[:-1]:
+        part = part[step]
+    part[place[-1]] = value
     with pytest.raises(ReportError):
         read_report(json.dumps(values))
 
