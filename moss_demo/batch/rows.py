@@ -4,7 +4,6 @@ A `ClipRow` is a function of the recording, its reference and the transcript onl
 input gives the same bytes; whatever a clock or a device has to say stands in a `TimingRow`.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from enum import StrEnum
@@ -12,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")
+from moss_demo.domain.exports.cleaning import table_cell
 
 
 class Status(StrEnum):
@@ -187,12 +186,10 @@ def arrow_table(kind: type[Row], rows: Sequence[Row]) -> pa.Table:
 
 
 def csv_cell(value: object) -> object:
-    """Return what stands in a CSV cell; what a spreadsheet would calculate gets an apostrophe."""
+    """Return what stands in a CSV cell."""
     if isinstance(value, list):
         return " ".join(map(str, value))
-    if isinstance(value, str) and _FORMULA.match(value):
-        return f"'{value}"
-    return value
+    return table_cell(value) if isinstance(value, str) else value
 
 
 def _arrow_type(annotation: Any) -> pa.DataType:

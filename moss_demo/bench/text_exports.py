@@ -5,6 +5,7 @@ import io
 
 from moss_demo.bench.report import Environment, GpuState, Report
 from moss_demo.bench.tables import Table, tables
+from moss_demo.domain.exports.cleaning import table_cell
 from moss_demo.domain.figures import NOT_AVAILABLE
 
 CSV_HEADER = (
@@ -48,9 +49,9 @@ def report_csv(report: Report) -> str:
             for number, value in enumerate(values):
                 writer.writerow(
                     (
-                        _safe(case.name),
+                        table_cell(case.name),
                         case.plan.value,
-                        _safe(work.clip),
+                        table_cell(work.clip),
                         work.audio_s,
                         work.chunks,
                         work.batch,
@@ -58,7 +59,7 @@ def report_csv(report: Report) -> str:
                         variant.precision,
                         variant.decode,
                         variant.encoder,
-                        _safe(case.baseline or ""),
+                        table_cell(case.baseline or ""),
                         quantity.value,
                         number,
                         repr(value),
@@ -132,8 +133,3 @@ def _markdown(table: Table) -> str:
 def _plain(text: str) -> str:
     """Keep a name from ending a cell or becoming markup."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
-
-
-def _safe(text: str) -> str:
-    """Keep a spreadsheet from taking a name for a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t")) else text

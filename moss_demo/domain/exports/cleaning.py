@@ -8,6 +8,7 @@ _BREAKS = re.compile("[\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029]+")
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _BLANKS = re.compile(r"\s+")
+_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")
 
 UNKNOWN_SPEAKER = "unknown"
 """Stands for unlabelled speech in formats that need a speaker."""
@@ -35,6 +36,11 @@ def session_id(name: str) -> str:
 def bracketed(name: str) -> str:
     """Return `[name]`; brackets in the name, which would end it, become parentheses."""
     return f"[{clean_line(name).replace('[', '(').replace(']', ')')}]"
+
+
+def table_cell(text: str) -> str:
+    """Return the text for a cell of a table; what would be calculated gets an apostrophe."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def json_text(value: Mapping[str, object] | Sequence[object]) -> str:

@@ -5,12 +5,16 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 
-from moss_demo.domain.exports.cleaning import UNKNOWN_SPEAKER, bracketed, clean_line, json_text
+from moss_demo.domain.exports.cleaning import (
+    UNKNOWN_SPEAKER,
+    bracketed,
+    clean_line,
+    json_text,
+    table_cell,
+)
 from moss_demo.domain.exports.times import Turn, clock, seconds_text, to_ms
 from moss_demo.domain.markers import LABEL_PATTERN, canonical_label
 from moss_demo.domain.transcript import Segment, Transcript
-
-_FORMULA = re.compile(r"[=+\-@\t\r＝＋－＠]")
 
 
 def txt(transcript: Transcript) -> str:
@@ -45,8 +49,8 @@ def csv_table(turns: Sequence[Turn]) -> str:
             (
                 seconds_text(turn.start_ms),
                 seconds_text(turn.end_ms),
-                _cell(turn.name),
-                _cell(turn.line),
+                table_cell(turn.name),
+                table_cell(turn.line),
             )
         )
     return table.getvalue()
@@ -117,10 +121,6 @@ def _txt_line(segment: Segment) -> str:
 
 def _txt_clock(seconds: float | None) -> str:
     return "?" if seconds is None else clock(to_ms(seconds))
-
-
-def _cell(text: str) -> str:
-    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _whole_text(turns: Sequence[Turn]) -> str:
