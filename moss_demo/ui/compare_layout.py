@@ -14,7 +14,7 @@ from moss_demo.ui.present_numbers import (
 )
 from moss_demo.ui.samples import Sample, list_samples
 from moss_demo.ui.timeline import Timeline
-from moss_demo.ui.transcribe_layout import waveform_options
+from moss_demo.ui.transcribe_layout import lay_out_player
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
 
 PLAYER_ID = "compare-recording"
@@ -74,14 +74,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     """Lay out the recording and the two sides."""
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
-            player = gr.Audio(
-                label="Recording",
-                sources=["upload", "microphone"],
-                type="filepath",
-                elem_id=PLAYER_ID,
-                interactive=True,
-                waveform_options=waveform_options(drawn=True),
-            )
+            player = lay_out_player(PLAYER_ID)
             with gr.Row():
                 samples = tuple(
                     (sample, gr.Button(sample.label, size="sm", min_width=60))

@@ -65,14 +65,7 @@ class Results:
 
 def lay_out_inputs(context: AppContext) -> Inputs:
     """Lay out the left column."""
-    player = gr.Audio(
-        label="Recording",
-        sources=["upload", "microphone"],
-        type="filepath",
-        elem_id=PLAYER_ID,
-        interactive=True,
-        waveform_options=waveform_options(drawn=True),
-    )
+    player = lay_out_player(PLAYER_ID)
     other_file = gr.UploadButton("Open a video or any other file", size="sm", variant="secondary")
     samples = list_samples()
     with gr.Row(elem_classes="samples"):
@@ -125,6 +118,18 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         stop,
         notice,
         offer_slot,
+    )
+
+
+def lay_out_player(elem_id: str) -> gr.Audio:
+    """Lay out what takes a recording and plays it."""
+    return gr.Audio(
+        label="Recording",
+        sources=["upload", "microphone"],
+        type="filepath",
+        elem_id=elem_id,
+        interactive=True,
+        waveform_options=waveform_options(drawn=True),
     )
 
 
