@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from time import perf_counter
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import soundfile  # type: ignore[import-untyped]  # the package ships no type information
@@ -167,12 +168,12 @@ class RemoteEngine:
                     answer = await client.request(method, url, **content)
                 if answer.status_code not in _TRY_AGAIN:
                     return answer
-                trouble = f"status {answer.status_code}: {_excerpt(answer)}"
+                trouble = f"status {answer.status_code}: {self._said(answer)}"
                 pause_s = max(pause_s, _wish_s(answer))
             except TimeoutError:
                 trouble = f"no answer within {limit_s:.0f} s"
             except httpx2.HTTPError as error:
-                trouble = str(error) or type(error).__name__
+                trouble = self._without_address(str(error)) or type(error).__name__
             if attempt + 1 < ATTEMPTS:
                 await asyncio.sleep(min(pause_s, LONGEST_PAUSE_S))
         raise RemoteError(
@@ -184,8 +185,19 @@ class RemoteEngine:
         if answer.status_code in _KEY_REFUSED:
             return RemoteError(f"{self._server.name} refuses the key; correct it in its address.")
         return RemoteError(
-            f"{self._server.name} refuses with status {answer.status_code}: {_excerpt(answer)}"
+            f"{self._server.name} refuses with status {answer.status_code}: {self._said(answer)}"
         )
+
+    def _said(self, answer: httpx2.Response) -> str:
+        said = self._without_address(" ".join(answer.text.split()))
+        return said[:_SHOWN_CHARACTERS] or answer.reason_phrase
+
+    def _without_address(self, text: str) -> str:
+        """Keep from visitors where the server is, and what opens it."""
+        parts = urlsplit(self._server.base_url)
+        for private in (self._server.key, self._server.base_url, parts.netloc, parts.hostname):
+            text = text.replace(private, self._server.name) if private else text
+        return without_folders(text)
 
 
 def _fields(request: Request, model: str, form: str) -> dict[str, str]:
@@ -224,9 +236,3 @@ def _wish_s(answer: httpx2.Response) -> float:
     """Return how long the server wants to be left alone, 0 where it does not say in seconds."""
     wish = answer.headers.get("retry-after", "")
     return float(wish) if wish.isdecimal() else 0.0
-
-
-def _excerpt(answer: httpx2.Response) -> str:
-    return (
-        without_folders(" ".join(answer.text.split()))[:_SHOWN_CHARACTERS] or answer.reason_phrase
-    )

@@ -12,7 +12,7 @@ from typing import NoReturn
 from urllib.parse import unquote
 
 import gradio as gr
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from gradio import processing_utils
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -64,6 +64,7 @@ class FrontDoor:
             max_file_bytes: largest file; what does not say its size is taken for as large.
         """
         self._app, self._room, self._max_file_bytes = app, room, max_file_bytes
+        self._one_thread = CapacityLimiter(1)  # the room lets in one at a time anyway
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
@@ -71,7 +72,7 @@ class FrontDoor:
         coming_bytes = self._coming_bytes(scope) if scope["type"] == "http" else 0
         if refusal is not None or not coming_bytes:
             await (refusal or self._app)(scope, receive, send)
-        elif await to_thread.run_sync(self._room.take, coming_bytes):
+        elif await to_thread.run_sync(self._room.take, coming_bytes, limiter=self._one_thread):
             try:
                 await self._app(scope, receive, send)
             except OSError as error:
