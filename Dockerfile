@@ -27,5 +27,5 @@ VOLUME /data
 USER 1000
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=5s --start-period=10m \
-    CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:7860/health')"]
+    CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['GRADIO_SERVER_PORT'] + '/health')"]
 CMD ["python", "app.py"]

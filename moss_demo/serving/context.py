@@ -1,6 +1,6 @@
 """What every part of the server shares: the host's settings, the device and the engine pool."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -190,15 +190,8 @@ def build_context(
     """
     if settings.zero_gpu:
         import_spaces()
-    for name in dict.fromkeys((settings.model, *settings.models)):
-        if name not in HUB_CHECKPOINTS or name == settings.model:
-            find_checkpoint(name)
-    _refuse_doubles((*dict.fromkeys((settings.model, *(settings.models or (TINY,)))),))
-    if settings.adapter is not None:
-        read_adapter(Path(settings.adapter))
     chosen = choose_device(device)
-    for precision in settings.precisions:
-        choose_precision(precision, chosen)
+    _check_offers(settings, chosen)
     readiness = Readiness()
 
     def lose() -> None:
@@ -214,9 +207,17 @@ def build_context(
     return context
 
 
-def _refuse_doubles(checkpoints: Sequence[str]) -> None:
-    """Refuse checkpoints that visitors could not tell apart: one would stand for the other."""
+def _check_offers(settings: Settings, device: str) -> None:
+    """Look at everything that the host offers, before a visitor chooses it."""
+    for name in dict.fromkeys((settings.model, *settings.models)):
+        if name not in HUB_CHECKPOINTS or name == settings.model:
+            find_checkpoint(name)
+    checkpoints = dict.fromkeys((settings.model, *(settings.models or (TINY,))))
     names = [public_name(checkpoint) for checkpoint in checkpoints]
     for name in names:
-        if names.count(name) > 1:
+        if names.count(name) > 1:  # one would stand for the other
             raise RequestError(f"Two checkpoints of this host are called {name}; rename one.")
+    if settings.adapter is not None:
+        read_adapter(Path(settings.adapter))
+    for precision in settings.precisions:
+        choose_precision(precision, device)
