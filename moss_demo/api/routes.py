@@ -132,7 +132,7 @@ class Routes:
     async def nothing(self, request: Request) -> Response:
         """Refuse what OpenAI has and this server has not."""
         path, method = request.url.path, request.method
-        if path == TRANSCRIPTIONS or path.startswith(MODELS):
+        if path in (TRANSCRIPTIONS, MODELS) or path.startswith(f"{MODELS}/"):
             allowed = "POST" if path == TRANSCRIPTIONS else "GET"
             raise ApiError(
                 405,

@@ -246,9 +246,9 @@ def test_broken_forms_are_refused(
 
 def test_what_openai_has_and_this_server_has_not_is_named(plain: httpx.Client) -> None:
     """Another route of OpenAI's is a 404 in its shape, another method of a route of ours a 405."""
-    answer = plain.post("v1/chat/completions", json={})
-    assert answer.status_code == 404
-    assert answer.json()["error"]["code"] == "unknown_url"
+    for answer in (plain.post("v1/chat/completions", json={}), plain.get("v1/models-of-others")):
+        assert answer.status_code == 404
+        assert answer.json()["error"]["code"] == "unknown_url"
     for method, path, allowed in (
         ("GET", "v1/audio/transcriptions", "POST"),
         ("DELETE", "v1/models/tiny", "GET"),
