@@ -16,8 +16,14 @@ from moss_demo.ui.wiring import HELPER, Updates
 
 
 def build(context: AppContext, checkpoint: gr.Dropdown, notice: gr.Markdown) -> None:
-    """Lay the offer out below the checkpoint's notice; it hides once there is nothing to fetch."""
-    with gr.Row(visible=context.settings.allow_download and not is_downloaded(PUBLISHED)) as row:
+    """Lay the offer out below the checkpoint's notice; it hides once there is nothing to fetch.
+
+    Where the host allows no download there is no event either: one behind a hidden button could
+    be called all the same.
+    """
+    if not context.settings.allow_download:
+        return
+    with gr.Row(visible=not is_downloaded(PUBLISHED)) as row:
         fetch = gr.Button(present.OFFER, size="sm", elem_id="fetch")
         cancel = gr.Button("Cancel", size="sm", visible=False, min_width=70, elem_id="cancel-fetch")
     progress = Status("", elem_id="fetch-progress", visible=False)

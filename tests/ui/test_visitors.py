@@ -1,8 +1,10 @@
 """What visitors can reach of the server and of each other, without a browser."""
 
 import errno
+import secrets
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -118,6 +120,40 @@ def test_nothing_is_fetched_for_a_visitor(web: httpx.Client) -> None:
     """Gradio would read the whole of any public address into memory; here it never asks."""
     for url in ("https://huggingface.co/large.wav", "http://127.0.0.1/x.wav"):
         assert "fetches nothing from addresses; send the file itself" in _told_of(web, url)
+
+
+def test_a_host_without_downloads_has_no_event_for_one(context: AppContext) -> None:
+    """A button that is only hidden could be pressed by whoever writes the request."""
+    closed = replace(context, settings=replace(context.settings, allow_download=False))
+    for host, expected in ((context, True), (closed, False)):
+        functions = [event.fn for event in build_app(host).fns.values() if event.fn is not None]
+        found = [f for f in functions if f.__module__ == "moss_demo.ui.offer"]
+        assert bool(found) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}, [[-(2**70)]]],
+    ids=["file", "list"],
+)
+def test_events_of_the_page_take_no_other_kinds(web: httpx.Client, value: object) -> None:
+    """Each one ends, refused or with nothing in it, and the server goes on."""
+    events = [
+        e for e in web.get("config").json()["dependencies"] if e["backend_fn"] and e["inputs"]
+    ]
+    assert len(events) > 20
+    for event in events:
+        session = secrets.token_hex(8)
+        body = {
+            "data": [value] * len(event["inputs"]),
+            "fn_index": event["id"],
+            "session_hash": session,
+        }
+        assert web.post("gradio_api/queue/join", json=body).status_code == 200
+        told = web.get("gradio_api/queue/data", params={"session_hash": session}).text
+        assert "process_completed" in told
+        assert "root:" not in told
+    assert web.get("health").json()["live"]
 
 
 @pytest.mark.parametrize(
