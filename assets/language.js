@@ -9,6 +9,7 @@
 
 const KEPT = "moss-language";
 const SPOKEN = ["aria-label", "title", "placeholder"];
+const WORK_MS = 40; // at a time
 const FIGURE = "([-+\\d.,:×%]*[\\d×%])"; // never the full stop behind it
 const INPUT = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
 
@@ -23,6 +24,8 @@ for (const [source, target] of Object.entries(props.words)) {
     if (!toEnglish.has(target)) toEnglish.set(target, source);
   }
 }
+// A key that Gradio shows as it is where a file was chosen.
+toEnglish.set("common.upload", "Upload");
 patterns.sort((a, b) => b.weight - a.weight); // the most particular one wins
 
 function patternOf(source, target) {
@@ -112,24 +115,38 @@ function drawChoice(input) {
   input.value = now;
 }
 
-function drawTree(top) {
-  if (top.nodeType === Node.TEXT_NODE) return drawText(top);
-  if (top.nodeType !== Node.ELEMENT_NODE) return;
-  const walker = document.createTreeWalker(top, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
-  for (let node = top; node; node = walker.nextNode()) {
-    if (node.nodeType === Node.TEXT_NODE) drawText(node);
-    else {
-      for (const name of SPOKEN) if (node.hasAttribute(name)) drawAttribute(node, name);
-      if (node.matches('input[role="combobox"]')) drawChoice(node);
-    }
-  }
+function drawNode(node) {
+  if (node.nodeType === Node.TEXT_NODE) return drawText(node);
+  for (const name of SPOKEN) if (node.hasAttribute(name)) drawAttribute(node, name);
+  if (node.matches('input[role="combobox"]')) drawChoice(node);
 }
 
-function drawPage() {
+function nodesIn(top) {
+  const found = [top];
+  const walker = document.createTreeWalker(top, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) found.push(walker.currentNode);
+  return found;
+}
+
+function drawTree(top) {
+  if (top.nodeType === Node.TEXT_NODE) drawText(top);
+  else if (top.nodeType === Node.ELEMENT_NODE) nodesIn(top).forEach(drawNode);
+}
+
+// A long transcript takes seconds: the page can be used meanwhile, and a second press wins.
+async function drawPage() {
+  const wanted = language;
   document.documentElement.lang = language === "zh" ? "zh-CN" : "en";
   button.textContent = language === "zh" ? "English" : "中文";
   button.lang = language === "zh" ? "en" : "zh-CN";
-  drawTree(document.body);
+  let pause = performance.now() + WORK_MS;
+  for (const node of nodesIn(document.body)) {
+    drawNode(node);
+    if (performance.now() < pause) continue;
+    await new Promise((done) => setTimeout(done));
+    if (language !== wanted) return;
+    pause = performance.now() + WORK_MS;
+  }
 }
 
 new MutationObserver((changes) => {

@@ -54,7 +54,7 @@ function tableOf(headers, rows) {
 
 function sectionOf({ title, headers, rows, notes }) {
   const section = document.createElement("section");
-  const heading = document.createElement("h3");
+  const heading = document.createElement("h2");
   heading.textContent = title;
   const scroller = document.createElement("div");
   scroller.className = "table-scroller";

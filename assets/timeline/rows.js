@@ -1,37 +1,59 @@
 // The transcript: one row a segment, with mouse and keyboard.
 
+const CHUNK = 50; // rows that the browser leaves out of its work together while nobody sees them
+
+// A row is copied, not built: of two thousand, most of the time went into their making.
+const emptyRow = make("div", "tl-row");
+{
+  emptyRow.setAttribute("role", "listitem");
+  const [time, who, said, pencil] = [
+    make("button", "tl-time"), make("span", "tl-who"), make("div", "tl-said"), make("button", "tl-icon tl-edit"),
+  ];
+  for (const button of [time, pencil]) {
+    button.type = "button";
+    button.tabIndex = -1;
+  }
+  const [label, words] = [make("span", "tl-label"), make("span", "tl-text")];
+  label.dir = words.dir = "auto";
+  words.translate = false;
+  who.append(make("i", "tl-dot"), label);
+  said.append(words);
+  pencil.append(makePencil());
+  emptyRow.append(time, who, said, pencil);
+}
+
 function buildRow(item) {
-  const row = make("li", "tl-row");
+  const row = emptyRow.cloneNode(true);
+  const [button, who, said, pencil] = row.children;
   const known = item.start !== null;
   const time = known ? clock(item.start) : WORDS.unknownTime;
-  item.button = make("button", "tl-time", time);
-  item.button.type = "button";
-  item.button.tabIndex = -1;
-  item.button.setAttribute("aria-label", known ? WORDS.playFrom + time : WORDS.noTime);
-  if (!known) item.button.setAttribute("aria-disabled", "true");
-  if (known) item.button.title = stamp(item.start) + " – " + stamp(item.end) + " s";
-  item.who = make("span", "tl-label", nameOf(item.speaker));
-  item.who.dir = "auto";
+  Object.assign(item, { row, button, pencil, body: said, who: who.lastChild, words: said.firstChild });
+  button.textContent = time;
+  button.setAttribute("aria-label", known ? WORDS.playFrom + time : WORDS.noTime);
+  if (!known) button.setAttribute("aria-disabled", "true");
+  if (known) button.title = stamp(item.start) + " – " + stamp(item.end) + " s";
+  colourDot(who.firstChild, item.lane);
+  item.who.textContent = nameOf(item.speaker);
   item.who.translate = item.speaker === null;
-  const who = make("span", "tl-who");
-  who.append(makeDot(item.lane), item.who);
-  item.words = make("span", "tl-text", item.text);
-  item.words.dir = "auto";
-  item.words.translate = false;
-  item.body = make("div", "tl-said");
-  item.body.append(item.words);
+  item.words.textContent = item.text;
   for (const flag of item.flags || []) {
-    item.body.append(makeBadge(WORDS.flags[flag] || [flag, flag], "tl-badge"));
+    said.append(makeBadge(WORDS.flags[flag] || [flag, flag], "tl-badge"));
   }
-  item.pencil = make("button", "tl-icon tl-edit");
-  item.pencil.type = "button";
-  item.pencil.tabIndex = -1;
-  item.pencil.setAttribute("aria-label", known ? WORDS.editAt + time : WORDS.edit);
-  item.pencil.append(makePencil());
-  row.append(item.button, who, item.body, item.pencil);
+  pencil.setAttribute("aria-label", known ? WORDS.editAt + time : WORDS.edit);
   row.style.setProperty("--dot", "var(" + item.lane.variable + ")");
   row.dataset.index = item.index;
-  item.row = row;
+}
+
+function placeRows(rows) {
+  for (let from = 0; from < rows.length;) {
+    let chunk = rowsList.lastElementChild;
+    if (!chunk || chunk.childElementCount >= CHUNK) chunk = make("div", "tl-chunk");
+    const some = rows.slice(from, from + CHUNK - chunk.childElementCount);
+    chunk.append(...some);
+    chunk.style.setProperty("--rows", chunk.childElementCount);
+    if (!chunk.isConnected) rowsList.append(chunk);
+    from += some.length;
+  }
 }
 
 const stamp = (seconds) => (seconds === null ? WORDS.unknownTime : seconds.toFixed(2));

@@ -27,7 +27,7 @@ function buildLane(lane) {
   lane.name.dir = "auto";
   lane.name.translate = lane.speaker === null;
   lane.button = make(lane.speaker === null ? "span" : "button", "tl-name");
-  lane.button.append(makeDot(lane), lane.name);
+  lane.button.append(colourDot(make("i", "tl-dot"), lane), lane.name);
   if (lane.speaker !== null) {
     lane.button.type = "button";
     lane.button.append(makePencil("tl-pencil"));
@@ -45,8 +45,7 @@ function buildLane(lane) {
   wireTrack(lane.canvas, lane);
 }
 
-function makeDot(lane) {
-  const dot = make("i", "tl-dot");
+function colourDot(dot, lane) {
   dot.style.setProperty("--dot", "var(" + lane.variable + ")");
   dot.dataset.pattern = lane.pattern;
   return dot;

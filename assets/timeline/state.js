@@ -15,6 +15,7 @@ const MIN_WINDOW_S = 10;
 const BEYOND_TOLERANCE_S = 0.1; // stamps are rounded, so the last one may pass the end a little
 const LANE_PAD_PX = 4;
 const STACK_PX = 6;
+const LINES_AT_ONCE = 200; // more would hold up the page
 
 const $ = (selector) => element.querySelector(selector);
 const root = $(".moss-tl");
@@ -23,6 +24,7 @@ const rowsList = $(".tl-rows");
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let run, revision, read, meta, items, lanes, pending, duration, view, active, anyTime, covered;
+let announced; // the status that was spoken last
 let marked, markedFor; // how many items were compared with which duration
 let local = new Map(); // renames made here and not yet confirmed by Python
 
@@ -82,13 +84,14 @@ function update() {
     // The newest change wins; a run in progress goes on sending the names it began with.
     if (before[label] !== name && local.get(label) !== name) local.delete(label);
   }
-  append(value);
+  const whole = append(value, place ? Infinity : LINES_AT_ONCE);
+  if (!whole) setTimeout(update);
   showPending(meta.open);
   setDuration();
   if (place) backTo(place);
   showNames();
   showShares();
-  showState(spoken);
+  showState(whole);
   showEditing();
   markActive(lastTime, wasPlaying);
   if (find.value) search(false);
@@ -96,19 +99,22 @@ function update() {
   repaint();
 }
 
-function append(value) {
-  const cut = value.lastIndexOf("\n") + 1;
-  if (cut <= read) return;
-  const fragment = document.createDocumentFragment();
-  for (const line of value.slice(read, cut).split("\n")) {
-    if (line) fragment.append(addItem(JSON.parse(line)).row);
-  }
-  read = cut;
+// Returns whether all lines are there now.
+function append(value, most) {
+  const end = value.lastIndexOf("\n") + 1;
+  if (end <= read) return true;
   dropPending();
-  rowsList.append(fragment);
+  const rows = [];
+  while (read < end && rows.length < most) {
+    const next = value.indexOf("\n", read) + 1;
+    rows.push(addItem(JSON.parse(value.slice(read, next))).row);
+    read = next;
+  }
+  placeRows(rows);
   if (!rowsList.querySelector('.tl-time[tabindex="0"]') && items.length) {
     items[0].button.tabIndex = 0;
   }
+  return read >= end;
 }
 
 function addItem(segment) {
@@ -140,7 +146,7 @@ function showPending(segment) {
     pending = { ...segment, flags, index: items.length, lane: laneOf(segment.speaker) };
     pending.level = levelFor(pending.lane, pending);
     buildRow(pending);
-    rowsList.append(pending.row);
+    placeRows([pending.row]);
     if (!items.length) pending.button.tabIndex = 0;
   }
   pending.row.classList.add("tl-writing");
@@ -175,7 +181,7 @@ function markBeyond(item) {
   if (!item.beyond && badge) badge.remove();
 }
 
-function showState(spoken) {
+function showState(whole) {
   const shown = items.length + (pending ? 1 : 0);
   const status = meta.status || "idle";
   const speakers = [...lanes.values()].filter((l) => l.speaker !== null && !l.row.hidden).length;
@@ -189,5 +195,7 @@ function showState(spoken) {
   root.dataset.times = anyTime ? "some" : "none";
   $(".tl-note").hidden = !shown || anyTime || status === "running";
   $(".tl-note").textContent = WORDS.noTimes;
-  if (spoken !== status) $(".tl-live").textContent = shown ? summary : WORDS.hint[status] || "";
+  if (!whole || announced === status) return;
+  announced = status;
+  $(".tl-live").textContent = shown ? summary : WORDS.hint[status] || "";
 }

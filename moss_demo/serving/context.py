@@ -67,8 +67,8 @@ class AppContext:
         """Name the engine that a visitor chose; what is left out is chosen as everywhere else.
 
         Raises:
-            NotOfferedError: the host does not offer this checkpoint, precision or compilation; a
-                path never is an offer.
+            NotOfferedError: the host does not offer this checkpoint, precision, decode path or
+                compilation; a folder never is an offer.
             RequestError: there is no such decode path or compilation.
         """
         offers = self._offers()
@@ -77,6 +77,9 @@ class AppContext:
         chosen = choose_precision(precision, self.device)
         if chosen not in self.precision_choices():
             raise NotOfferedError("precision", self.precision_choices())
+        path = choose_decode(decode or self.usual_decode(), self.device)
+        if path not in self.decode_choices():
+            raise NotOfferedError("decode path", self.decode_choices())
         compilation = choose_encoder_compile(encoder_compile)
         if compilation not in self.compile_choices():
             raise NotOfferedError("compilation of the encoder", self.compile_choices())
@@ -85,7 +88,7 @@ class AppContext:
             offer.checkpoint,
             self.device,
             chosen,
-            choose_decode(decode or self.usual_decode(), self.device),
+            path,
             compilation,
             adapter=offer.adapter,
         )
@@ -115,11 +118,15 @@ class AppContext:
         """List the compilations of the encoder; a borrowed GPU is gone before one pays."""
         return COMPILE_CHOICES[:1] if self.settings.zero_gpu else COMPILE_CHOICES
 
-    def usual_decode(self) -> DecodePath:
-        """Name the decode path that is chosen at start.
+    def decode_choices(self) -> tuple[DecodePath, ...]:
+        """List the decode paths a visitor may choose.
 
         The fast path's memory and graph are made for many runs; a borrowed GPU is gone after one.
         """
+        return (self.usual_decode(),) if self.settings.zero_gpu else tuple(DecodePath)
+
+    def usual_decode(self) -> DecodePath:
+        """Name the decode path that is chosen at start."""
         return choose_decode(None, "cpu" if self.settings.zero_gpu else self.device)
 
     def default_checkpoint(self) -> str:

@@ -20,7 +20,7 @@ from moss_demo.ui import (
 )
 from moss_demo.ui.front_door import FrontDoor, fetch_nothing
 from moss_demo.ui.language import LanguageSwitch
-from moss_demo.ui.theme import load_css, make_theme
+from moss_demo.ui.theme import load_css, load_head, make_theme
 from moss_demo.ui.visitor import leave
 from moss_demo.ui.wiring import HELPER
 
@@ -48,7 +48,7 @@ def build_app(context: AppContext) -> gr.Blocks:
             gr.Markdown(INTRODUCTION)
             LanguageSwitch(elem_id="language")
         handed = gr.State(None)
-        with gr.Tabs() as tabs:
+        with gr.Tabs(overflow_behavior="wrap") as tabs:
             with gr.Tab("Transcribe", id="transcribe"):
                 tab_transcribe.build(context, handed)
             with gr.Tab("Compare", id="compare"):
@@ -96,6 +96,7 @@ def launch(
         max_threads=settings.max_queue + HELPER_THREADS,
         theme=make_theme(),
         css=load_css(),
+        head=load_head(),
         ssr_mode=False,
         run_history=False,
         show_error=False,

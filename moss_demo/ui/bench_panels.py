@@ -1,21 +1,23 @@
 """Panels that the browser draws from data: tables and a progress bar."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, TypedDict
 
 import gradio as gr
 
 from moss_demo.bench.tables import Table
+from moss_demo.ui.panels import said_when_empty
 from moss_demo.ui.theme import asset_text
 
 
 class Tables(gr.HTML):
     """Tables with a title and notes; wide ones scroll sideways on their own."""
 
-    def __init__(self, **layout: Any) -> None:
-        """Start empty; `layout` goes to `gr.HTML`."""
+    def __init__(self, empty: str = "", **layout: Any) -> None:
+        """Start with the sentence `empty`, if any; `layout` goes to `gr.HTML`."""
         super().__init__(
             [],
-            html_template='<div class="tables"></div>',
+            html_template='<div class="tables"></div>' + said_when_empty(empty),
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("tables.js"),
             apply_default_css=False,
@@ -60,8 +62,8 @@ class ProgressBar(gr.HTML):
         return {"type": "object"}
 
 
-def table_rows(tables: tuple[Table, ...]) -> list[dict[str, Any]]:
-    """Return tables as the panel takes them."""
+def table_rows(tables: Iterable[Table]) -> list[dict[str, Any]]:
+    """Return tables as the panel takes them; one without rows is left out."""
     return [
         {
             "title": table.title,
@@ -70,4 +72,12 @@ def table_rows(tables: tuple[Table, ...]) -> list[dict[str, Any]]:
             "notes": list(table.notes),
         }
         for table in tables
+        if table.rows
     ]
+
+
+def one_table(
+    title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]
+) -> list[dict[str, Any]]:
+    """Return rows under headers as the panel takes them."""
+    return table_rows([Table(title, tuple(headers), tuple(map(tuple, rows)))])

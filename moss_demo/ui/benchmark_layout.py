@@ -84,7 +84,7 @@ def lay_out_results() -> Results:
     bar = ProgressBar(elem_id="bench-progress", visible=False)
     notices = Notices(elem_id="bench-notices", visible=False)
     choice = gr.Dropdown([], label="Report", elem_id="bench-report")
-    with gr.Tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Tables", id="bench-tables"):
             tables = Tables(elem_id="bench-tables-panel")
         with gr.Tab("Charts", id="bench-charts", render_children=True):

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 import gradio as gr
 
 from moss_demo.serving.context import AppContext
-from moss_demo.ui import present
+from moss_demo.ui import present, present_comparison
+from moss_demo.ui.bench_panels import Tables
 from moss_demo.ui.panels import Diff, Notices, Status, Tiles
-from moss_demo.ui.present_numbers import (
-    TENSOR_HEADERS,
-    TENSORS_IDLE,
-    WEIGHT_HEADERS,
-)
-from moss_demo.ui.samples import Sample, list_samples
+from moss_demo.ui.present_numbers import TENSORS_IDLE
+from moss_demo.ui.samples import Sample, lay_out_samples
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.transcribe_layout import lay_out_player
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
@@ -48,9 +45,9 @@ class Numbers:
     ask: gr.Button
     stop: gr.Button
     status: Status
-    tensors: gr.Dataframe
+    tensors: Tables
     lines: Notices
-    weights: gr.Dataframe
+    weights: Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ class Results:
     diff: Diff
     axis_plot: gr.Plot
     drift_plot: gr.Plot
-    figures: gr.Dataframe
+    figures: Tables
     numbers: Numbers
     downloads: tuple[gr.DownloadButton, gr.DownloadButton, gr.DownloadButton]
 
@@ -75,11 +72,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             player = lay_out_player(PLAYER_ID)
-            with gr.Row():
-                samples = tuple(
-                    (sample, gr.Button(sample.label, size="sm", min_width=60))
-                    for sample in list_samples()
-                )
+            samples = lay_out_samples()
         with gr.Column(scale=4, min_width=280):
             first = _lay_out_side(context, "A", "the reference", "fp32")
         with gr.Column(scale=4, min_width=280):
@@ -112,21 +105,21 @@ def lay_out_results() -> Results:
     with gr.Row(equal_height=False):
         with gr.Column(min_width=320):
             first_title = Status("A", elem_id="title-a")
-            first = Timeline(audio_id=PLAYER_ID, elem_id="timeline-a")
+            first = Timeline(audio_id=PLAYER_ID, side="A", elem_id="timeline-a")
         with gr.Column(min_width=320):
             second_title = Status("B", elem_id="title-b")
-            second = Timeline(audio_id=PLAYER_ID, elem_id="timeline-b")
-    with gr.Tabs():
+            second = Timeline(audio_id=PLAYER_ID, side="B", elem_id="timeline-b")
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Words"):
-            diff = Diff(elem_id="diff")
+            diff = Diff(present_comparison.NO_WORDS, elem_id="diff")
         with gr.Tab("One axis"):
-            axis_plot = gr.Plot(show_label=False, elem_id="axis-plot")
-            drift_plot = gr.Plot(show_label=False, elem_id="drift-plot")
+            axis_plot = gr.Plot(show_label=False, visible=False, elem_id="axis-plot")
+            drift_plot = gr.Plot(show_label=False, visible=False, elem_id="drift-plot")
         with gr.Tab("Figures"):
-            figures = _table(["", "A", "B", "B / A"], "compare-figures")
+            figures = Tables(present_comparison.NO_FIGURES, elem_id="compare-figures")
         with gr.Tab("Numbers"):
             numbers = _lay_out_numbers()
-        with gr.Tab("Downloads"), gr.Row():
+        with gr.Tab("Downloads"), gr.Row(elem_classes="downloads"):
             downloads = (
                 gr.DownloadButton("Verdict as JSON", size="sm", interactive=False),
                 gr.DownloadButton("A as JSON", size="sm", interactive=False),
@@ -152,17 +145,7 @@ def _lay_out_numbers() -> Numbers:
         ask = gr.Button("Compare number by number", interactive=False, elem_id="tensors-start")
         stop = gr.Button("Stop", interactive=False, elem_id="tensors-stop", min_width=90)
     status = Status(TENSORS_IDLE, elem_id="tensors-status")
-    tensors = _table(TENSOR_HEADERS, "tensors")
+    tensors = Tables(elem_id="tensors")
     lines = Notices(elem_id="weight-lines", visible=False)
-    weights = _table(WEIGHT_HEADERS, "weights")
+    weights = Tables(elem_id="weights")
     return Numbers(ask, stop, status, tensors, lines, weights)
-
-
-def _table(headers: list[str], elem_id: str) -> gr.Dataframe:
-    return gr.Dataframe(
-        headers=headers,
-        datatype=["str"] * len(headers),
-        interactive=False,
-        show_label=False,
-        elem_id=elem_id,
-    )

@@ -73,7 +73,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     with gr.Row():
         start = gr.Button("Evaluate", variant="primary", elem_id="evaluate-start", min_width=120)
         stop = gr.Button("Stop", elem_id="evaluate-stop", interactive=False, min_width=90)
-    gr.Markdown(present_evaluation.HELP, elem_classes="notice")
+    gr.Markdown(present_evaluation.HELP, elem_classes="hint")
     return Inputs(what, uploads, checkpoint, precision, level, start, stop)
 
 
@@ -82,7 +82,7 @@ def lay_out_results() -> Results:
     status = Status(present_evaluation.IDLE, elem_id="evaluate-status")
     bar = ProgressBar(elem_id="evaluate-bar", visible=False)
     notices = Notices(elem_id="evaluate-notices", visible=False)
-    with gr.Tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Recordings"):
             table = gr.Dataframe(
                 headers=present_evaluation.HEADERS,
@@ -92,16 +92,18 @@ def lay_out_results() -> Results:
                 elem_id="evaluate-table",
                 max_height=560,
             )
-            gr.Markdown("Click a row to open it in Compare, beside its reference.")
+            gr.Markdown(
+                "Click a row to open it in Compare, beside its reference.", elem_classes="hint"
+            )
         with gr.Tab("Corpus"):
-            tables = Tables(elem_id="evaluate-tables")
+            tables = Tables(present_evaluation.NO_RATES, elem_id="evaluate-tables")
         with gr.Tab("Charts"):
             plots = (
                 gr.Plot(show_label=False, elem_id="evaluate-errors"),
                 gr.Plot(show_label=False, elem_id="evaluate-lengths"),
                 gr.Plot(show_label=False, elem_id="evaluate-speakers"),
             )
-        with gr.Tab("Downloads"), gr.Row():
+        with gr.Tab("Downloads"), gr.Row(elem_classes="downloads"):
             downloads = {
                 name: gr.DownloadButton(
                     label,

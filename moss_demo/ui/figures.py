@@ -54,7 +54,7 @@ def timeline_figure(
         names: names given by a person, by label.
     """
     lanes = _ordered(transcript)
-    figure = _lane_figure(lanes, names)
+    figure = _lane_figure("Who spoke when", lanes, names)
     segments = drawable(transcript.segments, duration_s)
     for row, label in enumerate(lanes):
         own = [segment for segment in segments if segment.speaker == label]
@@ -86,7 +86,7 @@ def talk_time_figure(
         names: names given by a person, by label.
     """
     lanes = _ordered(transcript)
-    figure = _lane_figure(lanes, names)
+    figure = _lane_figure("Talk time", lanes, names)
     talk_s = talk_time_s(transcript.segments, duration_s)
     total_s = sum(talk_s.values())
     if not total_s:
@@ -147,7 +147,7 @@ def drift_figure(bins: Sequence[DriftBin]) -> go.Figure:
         paper_bgcolor="rgba(0, 0, 0, 0)",
         plot_bgcolor="rgba(0, 0, 0, 0)",
         font={"family": FONT, "size": 13, "color": INK},
-        title={"text": "Stamps of matched segments by drift", "font": {"size": 13}},
+        title=_title("Stamps of matched segments by drift"),
         showlegend=False,
     )
     figure.update_yaxes(visible=False, rangemode="tozero")
@@ -165,12 +165,13 @@ def _colour(lanes: tuple[str | None, ...], label: str | None) -> str:
     return SPEAKER_COLOURS[lanes.index(label) % len(SPEAKER_COLOURS)]
 
 
-def _lane_figure(lanes: tuple[str | None, ...], names: Mapping[str, str]) -> go.Figure:
+def _lane_figure(title: str, lanes: tuple[str | None, ...], names: Mapping[str, str]) -> go.Figure:
     """Return the empty frame that both figures share: speakers from top to bottom."""
     figure = go.Figure()
     figure.update_layout(
-        height=76 + _LANE_PX * max(2, len(lanes)),
-        margin={"l": 8, "r": 16, "t": 36, "b": 32},
+        height=84 + _LANE_PX * max(2, len(lanes)),
+        margin={"l": 8, "r": 16, "t": 44, "b": 32},
+        title=_title(title),
         paper_bgcolor="rgba(0, 0, 0, 0)",
         plot_bgcolor="rgba(0, 0, 0, 0)",
         font={"family": FONT, "size": 13, "color": INK},
@@ -197,6 +198,10 @@ def _lane_figure(lanes: tuple[str | None, ...], names: Mapping[str, str]) -> go.
         automargin=True,
     )
     return figure
+
+
+def _title(text: str) -> dict[str, object]:
+    return {"text": text, "font": {"size": 13}, "x": 0, "xref": "paper"}
 
 
 def _turns(segments: list[Segment], row: int, colour: str, name: str) -> go.Bar:

@@ -3,11 +3,17 @@
 Texts reach the page as text nodes only; nothing here is a template that data could break out of.
 """
 
+from html import escape
 from typing import Any
 
 import gradio as gr
 
 from moss_demo.ui.theme import asset_text
+
+
+def said_when_empty(sentence: str) -> str:
+    """Return markup that stands behind a panel and is seen while it holds nothing."""
+    return f'<p class="nothing">{escape(sentence)}</p>' if sentence else ""
 
 
 class Notices(gr.HTML):
@@ -17,7 +23,7 @@ class Notices(gr.HTML):
         """Start empty; `layout` goes to `gr.HTML`."""
         super().__init__(
             [],
-            html_template='<ul class="notices" role="status"></ul>',
+            html_template='<div role="status"><ul class="notices"></ul></div>',
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("notices.js"),
             apply_default_css=False,
@@ -53,11 +59,12 @@ class Status(gr.HTML):
 class Diff(gr.HTML):
     """Lines of two aligned texts with their differences marked."""
 
-    def __init__(self, **layout: Any) -> None:
-        """Start empty; `layout` goes to `gr.HTML`."""
+    def __init__(self, empty: str, **layout: Any) -> None:
+        """Start with the sentence `empty`; `layout` goes to `gr.HTML`."""
         super().__init__(
             [],
-            html_template='<ol class="diff" tabindex="0" aria-label="Words side by side"></ol>',
+            html_template='<ol class="diff" tabindex="0" aria-label="Words side by side"></ol>'
+            + said_when_empty(empty),
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("diff.js"),
             apply_default_css=False,
@@ -97,11 +104,11 @@ class HistoryList(gr.HTML):
 class Tiles(gr.HTML):
     """A grid of (label, value) pairs."""
 
-    def __init__(self, **layout: Any) -> None:
-        """Start empty; `layout` goes to `gr.HTML`."""
+    def __init__(self, empty: str = "", **layout: Any) -> None:
+        """Start with the sentence `empty`, if any; `layout` goes to `gr.HTML`."""
         super().__init__(
             [],
-            html_template='<dl class="tiles"></dl>',
+            html_template='<dl class="tiles"></dl>' + said_when_empty(empty),
             css_template=asset_text("panels.css"),
             js_on_load=asset_text("tiles.js"),
             apply_default_css=False,

@@ -21,6 +21,7 @@ IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe
 BUSY = "A run is in progress; stop it or wait for its end first."
 SOUND_GONE = "The recording of this run was deleted meanwhile; its transcript is still here."
 
+NO_FIGURES = "Time, speed and memory of a run stand here."
 DOWNLOADS = "The transcript in every format, with speakers named as in the view"
 COMPARE_IDLE = (
     "Pick a recording and two sides, then press Compare: both run on the same sound, and B is "

@@ -31,6 +31,9 @@ REASON_SENTENCES = {
     Reason.REFLOW: "Segments begin or end between other words.",
     Reason.DRIFT: "Stamps are more than 50 ms apart.",
 }
+NO_WORDS = "The words of both sides stand here, with what differs marked."
+NO_FIGURES = "Time, speed and memory of both runs stand here."
+FIGURE_HEADERS = ("Figure", "A", "B", "B / A")
 MAX_ROWS = 400
 """Lines that differ and are shown; the downloaded verdict has them all."""
 

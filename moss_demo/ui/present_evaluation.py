@@ -14,6 +14,7 @@ IDLE = (
     "built-in set; then press Evaluate."
 )
 READING = "Reading the upload…"
+NO_RATES = "The rates of the whole set stand here."
 NOTHING = "There is nothing to evaluate yet; upload recordings or take the built-in set."
 HELP = (
     "A manifest is JSON lines or a table with **audio**, **reference**, **group** and "

@@ -1,10 +1,11 @@
 """The Compare tab: handlers that only translate, and their wiring."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
@@ -13,15 +14,16 @@ from moss_demo.domain.request import Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.errors import MossDemoError
 from moss_demo.scoring.report import verdict_dict
+from moss_demo.scoring.tensor_parity import StageParity
 from moss_demo.scoring.verdict import ParityVerdict
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_comparison, present_numbers
+from moss_demo.ui.bench_panels import one_table
 from moss_demo.ui.compare_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.handover import ComparisonFiles
-from moss_demo.ui.present_numbers import tensor_table
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
 from moss_demo.ui.timeline import TimelineStatus, timeline_update
 from moss_demo.ui.visitor import hold
@@ -114,7 +116,7 @@ def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> 
         try:
             with closing(answer(asked, context.pool, context.settings.max_duration_s)) as lines:
                 for line, stages in lines:
-                    rows = {} if stages is None else {numbers.tensors: tensor_table(stages)}
+                    rows = {} if stages is None else {numbers.tensors: _tensors(stages)}
                     yield {numbers.status: line} | rows
         except MossDemoError as error:
             yield {numbers.status: present.failed_line(str(error))}
@@ -130,6 +132,11 @@ def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> 
     numbers.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
         lambda: present_numbers.TENSORS_IDLE, None, numbers.status, **HELPER
     )
+
+
+def _tensors(stages: Sequence[StageParity]) -> list[dict[str, Any]]:
+    rows = present_numbers.tensor_table(stages)
+    return one_table("B against A, number by number", present_numbers.TENSOR_HEADERS, rows)
 
 
 def _take(files: ComparisonFiles) -> tuple[str | None, str, str]:
@@ -165,8 +172,8 @@ def _cleared(results: Results) -> Updates:
         results.verdict: [],
         results.notices: gr.HTML(value=[], visible=False),
         results.diff: [],
-        results.axis_plot: None,
-        results.drift_plot: None,
+        results.axis_plot: gr.Plot(visible=False),
+        results.drift_plot: gr.Plot(visible=False),
         results.figures: [],
         results.numbers.ask: gr.Button(interactive=False),
         results.numbers.status: present_numbers.TENSORS_IDLE,
@@ -200,11 +207,17 @@ def _judged(
         results.verdict: present_comparison.verdict_tiles(verdict),
         results.notices: gr.HTML(value=notices, visible=True),
         results.diff: present_comparison.diff_rows(verdict, sides),
-        results.axis_plot: axis_figure([side.transcript for side in sides], duration_s),
-        results.drift_plot: drift_figure(verdict.drift),
-        results.figures: present_comparison.figure_rows(sides),
+        results.axis_plot: gr.Plot(
+            axis_figure([side.transcript for side in sides], duration_s), visible=True
+        ),
+        results.drift_plot: gr.Plot(drift_figure(verdict.drift), visible=True),
+        results.figures: one_table(
+            "Both runs", present_comparison.FIGURE_HEADERS, present_comparison.figure_rows(sides)
+        ),
         results.numbers.lines: gr.HTML(value=present_numbers.weight_lines(sides), visible=True),
-        results.numbers.weights: present_numbers.weight_table(sides),
+        results.numbers.weights: one_table(
+            "Weights by matrix", present_numbers.WEIGHT_HEADERS, present_numbers.weight_table(sides)
+        ),
     } | {
         button: gr.DownloadButton(value=path, interactive=True)
         for button, path in zip(results.downloads, files, strict=True)

@@ -1,6 +1,6 @@
 """Colours, fonts and page style of the app. Knows nothing of what the page holds.
 
-Both are given to `launch` (or `mount_gradio_app`): `theme=make_theme(), css=load_css()`. Nothing is
+All are given to `launch`: `theme=make_theme(), css=load_css(), head=load_head()`. Nothing is
 fetched from another host: the font ships with Gradio.
 """
 
@@ -22,6 +22,11 @@ def asset_text(name: str) -> str:
 def load_css() -> str:
     """Return the style of the page around the components."""
     return asset_text("style.css")
+
+
+def load_head() -> str:
+    """Return the style that is in force on the whole page."""
+    return f"<style>{asset_text('head.css')}</style>"
 
 
 def make_theme() -> Base:

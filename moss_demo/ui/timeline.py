@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 import gradio as gr
 
@@ -207,6 +207,7 @@ class Timeline(gr.HTML):
         value: str = "",
         *,
         audio_id: str,
+        side: Literal["", "A", "B"] = "",
         meta: TimelineMeta | None = None,
         **block: Any,
     ) -> None:
@@ -215,12 +216,13 @@ class Timeline(gr.HTML):
         Args:
             value: JSON lines, see `run_lines`.
             audio_id: `elem_id` of the player that clicks seek in: letters, digits, `-` and `_`.
+            side: tells those apart that stand side by side.
             meta: see `TimelineMeta`; left out, the component says what will appear in it.
             block: what every Gradio block takes, such as `elem_id`.
         """
         super().__init__(
             value,
-            html_template=_template(audio_id),
+            html_template=_template(audio_id, side),
             js_on_load=_script(),
             apply_default_css=False,
             meta=_IDLE if meta is None else meta,
@@ -239,7 +241,7 @@ def _script() -> str:
 
 
 @cache
-def _template(audio_id: str) -> str:
+def _template(audio_id: str, side: str) -> str:
     """Return the static markup with its style sheet.
 
     Raises:
@@ -247,7 +249,10 @@ def _template(audio_id: str) -> str:
     """
     if not re.fullmatch(r"[A-Za-z][\w-]*", audio_id, re.ASCII):
         raise ValueError(f"{audio_id!r} cannot be the id of a player")
-    markup = asset_text("timeline/markup.html").replace("AUDIO_ID", audio_id)
+    label = f"Timeline and transcript of {side}" if side else "Timeline and transcript"
+    markup = (
+        asset_text("timeline/markup.html").replace("AUDIO_ID", audio_id).replace("LABEL", label)
+    )
     return f"<style>{asset_text('timeline/style.css')}</style>{markup}"
 
 

@@ -9,7 +9,7 @@ from moss_demo.domain.prompts import PromptPreset
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present
 from moss_demo.ui.panels import HistoryList, Notices, Status, Tiles
-from moss_demo.ui.samples import Sample, list_samples
+from moss_demo.ui.samples import Sample, lay_out_samples
 from moss_demo.ui.timeline import Timeline
 from moss_demo.ui.ways import Ways, explain_ways, lay_out_model, lay_out_ways
 
@@ -67,13 +67,10 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     """Lay out the left column."""
     player = lay_out_player(PLAYER_ID)
     other_file = gr.UploadButton("Open a video or any other file", size="sm", variant="secondary")
-    samples = list_samples()
-    with gr.Row(elem_classes="samples"):
-        gr.HTML('<span class="samples-label">Samples</span>', apply_default_css=False, min_height=0)
-        buttons = tuple((s, gr.Button(s.label, size="sm", min_width=60)) for s in samples)
+    samples = lay_out_samples()
     checkpoint, precision = lay_out_model(context)
     notice = gr.Markdown(
-        present.checkpoint_notice(context.default_checkpoint()), elem_classes="notice"
+        present.checkpoint_notice(context.default_checkpoint()), elem_classes="hint"
     )
     offer_slot = gr.Column(min_width=0)
     with gr.Accordion("More settings", open=False):  # what is above leaves Start in first sight
@@ -83,8 +80,8 @@ def lay_out_inputs(context: AppContext) -> Inputs:
         custom_prompt = gr.Textbox(label="Custom prompt", lines=3, visible=False)
         hotwords = gr.Textbox(
             label="Hotwords",
-            placeholder="Names and terms, separated by commas",
-            info="What the recording is likely to mention.",
+            placeholder="Separated by commas",
+            info="Names and terms that the recording is likely to mention.",
         )
         max_new_tokens = gr.Textbox(
             label="Token budget",
@@ -105,7 +102,7 @@ def lay_out_inputs(context: AppContext) -> Inputs:
     return Inputs(
         player,
         other_file,
-        buttons,
+        samples,
         checkpoint,
         precision,
         ways,
@@ -127,6 +124,7 @@ def lay_out_player(elem_id: str) -> gr.Audio:
         label="Recording",
         sources=["upload", "microphone"],
         type="filepath",
+        buttons=["download"],  # Share would put the recording on a public server
         elem_id=elem_id,
         interactive=True,
         waveform_options=waveform_options(drawn=True),
@@ -145,9 +143,9 @@ def lay_out_results() -> Results:
     status = Status(present.IDLE, elem_id="status")
     timeline = Timeline(audio_id=PLAYER_ID, elem_id="timeline")
     notices = Notices(elem_id="notices", visible=False)
-    with gr.Tabs():
+    with gr.Tabs(overflow_behavior="wrap"):
         with gr.Tab("Figures", id="figures"):
-            figures = Tiles(elem_id="figures")
+            figures = Tiles(present.NO_FIGURES, elem_id="figures")
             engine = Status("", elem_id="engine")
         with gr.Tab("Downloads", id="downloads"):
             download_notes = Status(f"{present.DOWNLOADS}.", elem_id="download-notes")
@@ -166,8 +164,8 @@ def lay_out_results() -> Results:
                     for fmt in ExportFormat
                 )
         with gr.Tab("Charts", id="charts", render_children=True):
-            timeline_plot = gr.Plot(show_label=False, elem_id="timeline-plot")
-            talk_time_plot = gr.Plot(show_label=False, elem_id="talk-time-plot")
+            timeline_plot = gr.Plot(show_label=False, visible=False, elem_id="timeline-plot")
+            talk_time_plot = gr.Plot(show_label=False, visible=False, elem_id="talk-time-plot")
             charts_file = gr.DownloadButton(
                 "Save both charts as a web page",
                 size="sm",

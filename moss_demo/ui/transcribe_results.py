@@ -65,8 +65,8 @@ def show_transcript(results: Results, kept: Outcome) -> Updates:
         results.timeline: show_view(kept),
         results.notices: gr.HTML(value=warnings, visible=bool(warnings)),
         results.download_notes: present.download_notes(run, kept.names),
-        results.timeline_plot: charts[0],
-        results.talk_time_plot: charts[1],
+        results.timeline_plot: gr.Plot(charts[0], visible=True),
+        results.talk_time_plot: gr.Plot(charts[1], visible=True),
     }
     if files is None:
         buttons = [results.charts_file, *(button for _, button in results.downloads)]
@@ -88,8 +88,8 @@ def show_nothing(results: Results) -> Updates:
         results.notices: gr.HTML(value=[], visible=False),
         results.figures: [],
         results.download_notes: f"{present.DOWNLOADS}.",
-        results.timeline_plot: None,
-        results.talk_time_plot: None,
+        results.timeline_plot: gr.Plot(visible=False),
+        results.talk_time_plot: gr.Plot(visible=False),
         results.raw: "",
     } | {button: gr.DownloadButton(interactive=False) for button in buttons}
 

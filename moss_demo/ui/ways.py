@@ -24,7 +24,10 @@ HELP = (
     f"Autotuned stands for {EncoderCompile.MAX_AUTOTUNE}: the fastest mode, which compiles for "
     f"minutes the first time; {REJECTED_MODE}.",
 )
-NOT_HERE = "The encoder cannot be compiled on a GPU that is borrowed for each run."
+NOT_HERE = (
+    "Neither Fast nor a compiled encoder is offered here: the GPU is borrowed for each run, and "
+    "gone before the preparation of either pays."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +73,21 @@ def lay_out_model(
 
 def lay_out_ways(context: AppContext) -> Ways:
     """Lay out both choices in a row."""
-    offered = context.compile_choices()
+    paths, modes = context.decode_choices(), context.compile_choices()
     with gr.Row():
         decode = gr.Dropdown(
-            [(label, path.value) for path, label in DECODE_LABELS.items()],
+            [(DECODE_LABELS[path], path.value) for path in paths],
             value=context.usual_decode().value,
             label="Decode path",
             min_width=110,
+            interactive=len(paths) > 1,
         )
         encoder = gr.Dropdown(
-            [(ENCODER_LABELS[mode], mode.value) for mode in offered],
+            [(ENCODER_LABELS[mode], mode.value) for mode in modes],
             value=EncoderCompile.OFF.value,
             label="Encoder",
             min_width=150,
-            interactive=len(offered) > 1,
+            interactive=len(modes) > 1,
         )
     return Ways(decode, encoder)
 

@@ -102,9 +102,12 @@ def test_decode_path_and_compilation_are_the_visitors_choice() -> None:
         context.engine_config(TINY, "auto", "faster")
 
 
-def test_nothing_is_compiled_on_a_borrowed_gpu() -> None:
+def test_what_pays_over_many_runs_is_not_offered_on_a_borrowed_gpu() -> None:
     """A Space that borrows its GPU for each run has no use for kernels of the last one."""
     context = build_context(Settings(zero_gpu=True), "cpu")
     assert context.compile_choices() == ("off",)
     with pytest.raises(NotOfferedError, match="compilation of the encoder; choose off"):
         context.engine_config(TINY, "auto", None, "default")
+    assert context.decode_choices() == ("reference",)
+    with pytest.raises(NotOfferedError, match="decode path; choose reference"):
+        context.engine_config(TINY, "auto", "fast")

@@ -14,7 +14,7 @@ import gradio as gr
 import pytest
 from playwright.sync_api import ConsoleMessage, Page, Request
 
-from moss_demo.ui.theme import load_css, make_theme
+from moss_demo.ui.theme import load_css, load_head, make_theme
 
 from .viewer import RECORDING_S, Script, build_page, open_page
 
@@ -51,6 +51,7 @@ def serve() -> Iterator[Callable[[gr.Blocks], str]]:
             quiet=True,
             theme=make_theme(),
             css=load_css(),
+            head=load_head(),
             ssr_mode=False,
             run_history=False,
             footer_links=["api"],

@@ -41,6 +41,7 @@ def labels() -> Iterator[str]:
         if component["type"] in ("button", "markdown", "html"):
             names.append("value")
         yield from (props[name] for name in names if isinstance(props.get(name), str))
+        yield from re.findall(r'<p class="no[a-z]+">([^<]+)', props.get("html_template") or "")
         yield from (choice[0] for choice in props.get("choices") or ())
         yield from props.get("headers") or ()
         for child in node.get("children") or ():
