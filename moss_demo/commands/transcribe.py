@@ -35,7 +35,7 @@ from moss_demo.settings import Settings, from_environment
 
 TINY_LIMITS = (
     "tiny is the embedded demonstration checkpoint: English in lower case, best on the voices it "
-    "was trained with, about 9 minutes; use the published checkpoint for real work"
+    "was trained with, two minutes at most; use the published checkpoint for real work"
 )
 
 

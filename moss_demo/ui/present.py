@@ -13,7 +13,7 @@ from moss_demo.ui.lanes import speaker_name
 
 TINY_NOTICE = (
     "tiny is the embedded demonstration checkpoint: English in lower case, best on the voices it "
-    f"was trained with, up to about 9 minutes. For real recordings load {PUBLISHED.repo}."
+    f"was trained with and on two minutes at most. For real recordings load {PUBLISHED.repo}."
 )
 
 IDLE = "Upload or record a conversation, or pick a sample, then press Transcribe."

@@ -17,9 +17,8 @@ READING = "Reading the upload…"
 NO_RATES = "The rates of the whole set stand here."
 NOTHING = "There is nothing to evaluate yet; upload recordings or take the built-in set."
 HELP = (
-    "A manifest is JSON lines or a table with **audio**, **reference**, **group** and "
-    "**language**; a reference is a file or the transcript itself. Takes of one text with the "
-    "same group are ranked."
+    "A manifest is JSON lines or a table with audio, reference, group and language; a reference is "
+    "a file or the transcript itself. Takes of one text with the same group are ranked."
 )
 MAX_TAKES = 200
 """Takes that are listed on the page; the download has all."""

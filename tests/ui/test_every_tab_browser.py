@@ -129,7 +129,7 @@ def test_every_tab_can_be_read_and_stands_still(
     for place in visits(quiet_page):
         quiet_page.wait_for_function(SETTLED)  # or axe reads colours on their way
         found += [f"{place}: {finding}" for finding in found_by_axe(quiet_page)]
-        found += [f"{place} moves: {node}" for node in quiet_page.evaluate(MOVING)]
+    found += [f"moves: {node}" for node in quiet_page.evaluate(MOVING)]
     quiet_page.emulate_media(color_scheme="dark")
     expect(quiet_page.locator("body.dark")).to_be_visible()
     for place in visits(quiet_page):
