@@ -1,5 +1,7 @@
 // Lines of {time, speakers, tokens}; a token is [edit, word in A, word in B, speaker differs].
 const list = element.querySelector(".diff");
+const LINES_AT_ONCE = 80;
+let turn = 0; // a newer value ends the drawing of an older one
 const NAMES = { substitute: "changed", delete: "only in A", insert: "only in B" };
 
 function part(tag, text, edit, speakerDiffers) {
@@ -31,8 +33,17 @@ function line(row) {
   return item;
 }
 
+// A few lines at a time: hundreds at once would hold up the page.
 function draw() {
-  list.replaceChildren(...(props.value || []).map(line));
+  const rows = props.value || [];
+  const mine = (turn += 1);
+  list.replaceChildren();
+  const add = (from) => {
+    if (mine !== turn) return;
+    list.append(...rows.slice(from, from + LINES_AT_ONCE).map(line));
+    if (from + LINES_AT_ONCE < rows.length) setTimeout(add, 0, from + LINES_AT_ONCE);
+  };
+  add(0);
 }
 watch("value", draw);
 draw();

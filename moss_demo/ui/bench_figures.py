@@ -109,7 +109,7 @@ def speedup_figure(report: Report) -> go.Figure | None:
         )
         label(figure, f"{row.ratio:g}× · published by others · {row.what}", place)
     count = len(found) + len(published)
-    figure.add_vline(x=1, line={"color": INK, "dash": "dot"})
+    figure.add_vline(x=1, line={"color": INK, "dash": "dot"}, opacity=0.5, layer="below")
     figure.update_yaxes(range=[count - 0.4, -0.75], visible=False)
     figure.update_xaxes(type="log", gridcolor=GRID, ticksuffix="×", nticks=6)
     return titled(framed(figure, ROW_PX * count + 76), "Times as fast as the baseline")

@@ -63,7 +63,7 @@ class ProgressBar(gr.HTML):
 
 
 def table_rows(tables: Iterable[Table]) -> list[dict[str, Any]]:
-    """Return tables as the panel takes them; one without rows is left out."""
+    """Return tables as the panel takes them."""
     return [
         {
             "title": table.title,
@@ -72,12 +72,12 @@ def table_rows(tables: Iterable[Table]) -> list[dict[str, Any]]:
             "notes": list(table.notes),
         }
         for table in tables
-        if table.rows
     ]
 
 
 def one_table(
     title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> list[dict[str, Any]]:
-    """Return rows under headers as the panel takes them."""
-    return table_rows([Table(title, tuple(headers), tuple(map(tuple, rows)))])
+    """Return rows under headers as the panel takes them; without rows there is no table."""
+    table = Table(title, tuple(headers), tuple(map(tuple, rows)))
+    return table_rows([table] if table.rows else [])

@@ -91,6 +91,7 @@ def lay_out_results() -> Results:
                 show_label=False,
                 elem_id="evaluate-table",
                 max_height=560,
+                wrap=True,
             )
             gr.Markdown(
                 "Click a row to open it in Compare, beside its reference.", elem_classes="hint"

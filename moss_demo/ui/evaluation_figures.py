@@ -7,7 +7,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no ty
 
 from moss_demo.batch.rows import ClipRow
 from moss_demo.ui.bench_frame import framed, titled, words
-from moss_demo.ui.figures import SPEAKER_COLOURS
+from moss_demo.ui.figures import FONT, SPEAKER_COLOURS
 
 MAX_BARS = 40
 """Clips that are drawn one by one; the worst of them say most."""
@@ -63,6 +63,7 @@ def length_figure(rows: Sequence[ClipRow]) -> go.Figure | None:
                 for row in measured
             ],
             hovertemplate=_HOVER,
+            cliponaxis=False,
             marker={"size": 9, "opacity": 0.75, "color": SPEAKER_COLOURS[2]},
         )
     )
@@ -90,7 +91,7 @@ def speakers_figure(rows: Sequence[ClipRow]) -> go.Figure | None:
             z=counts,
             text=[[str(count or "") for count in line] for line in counts],
             texttemplate="%{text}",
-            textfont={"size": 15, "color": "#0f172a"},
+            textfont={"size": 15, "color": "#0f172a", "family": FONT},
             colorscale=[[0, "#dbe4ff"], [1, "#8ea2f8"]],  # dark words are read on all of it
             showscale=False,
             xgap=2,

@@ -33,6 +33,9 @@ UNLABELLED_COLOUR = "#7486a0"
 BLOCK_OPACITY = 0.9
 """Lets overlapping turns of one speaker show as such."""
 
+MAX_BARS = 200
+"""Turns of one lane that are drawn as bars of their own; a browser stands still over thousands."""
+
 FONT = "IBM Plex Sans, system-ui, sans-serif"
 INK = "#64748b"
 GRID = "rgba(100, 116, 139, 0.28)"
@@ -204,8 +207,14 @@ def _title(text: str) -> dict[str, object]:
     return {"text": text, "font": {"size": 13}, "x": 0, "xref": "paper"}
 
 
-def _turns(segments: list[Segment], row: int, colour: str, name: str) -> go.Bar:
+def _turns(segments: list[Segment], row: int, colour: str, name: str) -> go.Bar | go.Scatter:
     times = [(segment.start or 0.0, segment.end or 0.0) for segment in segments]
+    words = [
+        [f"{stamp(start)} – {stamp(end)}", _wrapped(segment.text), _escaped(name, 60)]
+        for segment, (start, end) in zip(segments, times, strict=True)
+    ]
+    if len(segments) > MAX_BARS:
+        return _line_of_turns(times, words, row, colour)
     return go.Bar(
         orientation="h",
         name=_escaped(name, 60),
@@ -214,10 +223,24 @@ def _turns(segments: list[Segment], row: int, colour: str, name: str) -> go.Bar:
         x=[1000 * (end - start) for start, end in times],
         width=0.6,
         marker={"color": colour, "opacity": BLOCK_OPACITY, "line": {"width": 0}},
-        customdata=[
-            [f"{stamp(start)} – {stamp(end)}", _wrapped(segment.text), _escaped(name, 60)]
-            for segment, (start, end) in zip(segments, times, strict=True)
-        ],
+        customdata=words,
+        hovertemplate=_HOVER,
+        hoverlabel={"bordercolor": colour},
+    )
+
+
+def _line_of_turns(
+    times: list[tuple[float, float]], words: list[list[str]], row: int, colour: str
+) -> go.Scatter:
+    """Draw turns as one thick line with gaps; its words are shown at both ends of a turn."""
+    return go.Scatter(
+        mode="lines",
+        name=words[0][2],
+        x=[x for start, end in times for x in (_moment(start), _moment(end), None)],
+        y=[row, row, None] * len(times),
+        line={"color": colour, "width": 0.6 * _LANE_PX},
+        opacity=BLOCK_OPACITY,
+        customdata=[line for line in words for _ in range(3)],
         hovertemplate=_HOVER,
         hoverlabel={"bordercolor": colour},
     )

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from moss_demo.domain.transcript import Segment, Transcript
 from moss_demo.ui.figures import (
     BLOCK_OPACITY,
+    MAX_BARS,
     SPEAKER_COLOURS,
     UNLABELLED_COLOUR,
     talk_time_figure,
@@ -40,6 +41,18 @@ def test_blocks_stand_at_their_times_and_end_with_the_recording() -> None:
     assert list(first.base) == ["1970-01-01 00:00:00.000", "1970-01-01 00:00:06.000"]
     assert list(first.x) == [4000.0, 4000.0]
     assert first.customdata[0][0] == "0:00.0 – 0:04.0"
+
+
+def test_a_long_lane_is_one_line_with_gaps() -> None:
+    """What would be thousands of bars is one shape, with the same times and words."""
+    talk = tuple(Segment(2.0 * n, 2.0 * n + 1, "S01", f"turn {n}") for n in range(MAX_BARS + 1))
+    lane = timeline_figure(Transcript(talk), 1_000.0, {}).data[0]
+    assert lane.name == "S01"
+    assert list(lane.x[3:6]) == ["1970-01-01 00:00:02.000", "1970-01-01 00:00:03.000", None]
+    assert lane.y[5] is None
+    assert {tuple(words) for words in lane.customdata[3:6]} == {
+        ("0:02.0 – 0:03.0", "turn 1", "S01")
+    }
 
 
 def test_words_under_the_pointer_are_shown_as_they_are() -> None:
@@ -86,7 +99,7 @@ def test_figures_survive_the_way_to_the_browser() -> None:
     """A figure of 3,000 segments becomes JSON without numbers that JSON lacks."""
     many = Transcript(tuple(Segment(i, i + 0.5, f"S{i % 12:02}", "Yes.") for i in range(3000)))
     figure = go.Figure(timeline_figure(many, 3000.0, {}))
-    assert sum(len(bar.x) for bar in figure.data) == 3000
+    assert sum(len(lane.customdata) for lane in figure.data) == 3 * 3000  # start, end and gap
     assert "NaN" not in figure.to_json()
 
 
