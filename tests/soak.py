@@ -193,7 +193,9 @@ def footprint(address: str, pid: int) -> Footprint:
     """Wait until nothing runs and idle threads have gone, then count."""
     while httpx.get(f"{address}health").json()["in_line"]:
         time.sleep(0.2)
-    time.sleep(12.0)  # a pool of threads lets go of those that were idle for ten seconds
+    time.sleep(12.0)
+    httpx.post(f"{address}v1/audio/transcriptions", files={"file": b""})
+    time.sleep(0.5)  # a new task makes the pool let go of threads that were idle for ten seconds
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     values = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     files = sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
