@@ -10,6 +10,7 @@ from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Finished
 from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.audio_files import read_audio
+from moss_demo.engine.config import DecodePath, EngineConfig, Precision
 from moss_demo.engine.pool import EnginePool, Working
 from moss_demo.errors import NotOfferedError, RequestError
 from moss_demo.serving.context import SELF_TEST_SAMPLE, AppContext, build_context
@@ -54,12 +55,13 @@ def test_the_time_asked_for_follows_the_recording() -> None:
 
 
 def test_what_was_not_loaded_at_the_start_is_refused(context: AppContext) -> None:
-    """One checkpoint, one precision, no compilation: the choices say so, and so does the engine."""
+    """One checkpoint, precision and decode path: the choices say so, and so does the engine."""
     assert context.checkpoint_choices() == ["tiny"]
     assert context.precision_choices() == ["fp32"]
+    assert context.decode_choices() == ("reference",)
     with pytest.raises(NotOfferedError):
         context.engine_config("tiny", "bf16")
-    other = context.engine_config("tiny", "auto", "fast")
+    other = EngineConfig("tiny", "cpu", Precision.FP32, DecodePath.FAST)
     with pytest.raises(RequestError, match="leave checkpoint, precision and decode path"):
         list(context.transcribe(other, _open, None, Door.PAGE))
 
