@@ -2,26 +2,9 @@
 
 const CHUNK = 50; // rows that the browser leaves out of its work together while nobody sees them
 
-// A row is copied, not built: of two thousand, most of the time went into their making.
-const emptyRow = make("div", "tl-row");
-{
-  emptyRow.setAttribute("role", "listitem");
-  const [time, who, said, pencil] = [
-    make("button", "tl-time"), make("span", "tl-who"), make("div", "tl-said"), make("button", "tl-icon tl-edit"),
-  ];
-  for (const button of [time, pencil]) {
-    button.type = "button";
-    button.tabIndex = -1;
-  }
-  const [label, words] = [make("span", "tl-label"), make("span", "tl-text")];
-  label.dir = words.dir = "auto";
-  words.translate = false;
-  who.append(make("i", "tl-dot"), label);
-  said.append(words);
-  pencil.append(makePencil());
-  emptyRow.append(time, who, said, pencil);
-}
+const emptyRow = $(".tl-row-template").content.firstElementChild;
 
+// A row is copied, not built: of two thousand, most of the time went into their making.
 function buildRow(item) {
   const row = emptyRow.cloneNode(true);
   const [button, who, said, pencil] = row.children;

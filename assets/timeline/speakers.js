@@ -30,7 +30,7 @@ function buildLane(lane) {
   lane.button.append(colourDot(make("i", "tl-dot"), lane), lane.name);
   if (lane.speaker !== null) {
     lane.button.type = "button";
-    lane.button.append(makePencil("tl-pencil"));
+    lane.button.append(makePencil());
     lane.button.addEventListener("click", () => editName(lane));
   }
   lane.share = make("span", "tl-share");
@@ -51,11 +51,11 @@ function colourDot(dot, lane) {
   return dot;
 }
 
-function makePencil(className = "") {
+function makePencil() {
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   svg.setAttribute("viewBox", "0 0 16 16");
-  svg.setAttribute("class", className);
+  svg.setAttribute("class", "tl-pencil");
   svg.setAttribute("aria-hidden", "true");
   const path = document.createElementNS(space, "path");
   path.setAttribute("d", "M3 13l.7-2.8L10.5 3.4l2.1 2.1-6.8 6.8zM9 4.9l2.1 2.1");
