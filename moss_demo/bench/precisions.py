@@ -85,13 +85,17 @@ class PrecisionSweep:
         written, expected = series.samples.last, oracle.samples.last if oracle else None
         if not isinstance(recording, Workload) and written and expected:
             labels["parity"] = "reference" if oracle is series else self.judge(expected, written)
+        is_numerics_only = precision in NUMERICS_ONLY
+        if is_numerics_only:
+            labels["speed"] = "as bf16"
+        has_baseline = not is_numerics_only and precision is not Precision.FP32
         return Case(
             name=_name(precision, series.work),
             plan=Plan.PRECISION,
             work=series.work,
             variant=series.variant,
             raw=series.samples.series(),
-            baseline=None if precision is Precision.FP32 else _name(Precision.FP32, series.work),
+            baseline=_name(Precision.FP32, series.work) if has_baseline else None,
             figures={"load_s": series.load_s},
             labels=labels,
         )

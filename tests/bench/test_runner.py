@@ -14,6 +14,7 @@ from moss_demo.bench.order import Order, choose_recordings
 from moss_demo.bench.report import Case, Plan, Quantity, Report
 from moss_demo.bench.runner import run_benchmark
 from moss_demo.bench.samples import Samples
+from moss_demo.bench.tables import tables
 from moss_demo.bench.workload import Workload
 from moss_demo.domain.audio import SAMPLE_RATE_HZ, AudioClip
 from moss_demo.domain.events import Finished, Run, StopReason
@@ -83,6 +84,22 @@ def test_a_part_that_fails_costs_its_own_rows_only(pool: EnginePool, clip: Audio
     }
     assert all("20.0 minutes" in failure.message for failure in report.failures)
     assert report.seconds is not None
+
+
+def test_precisions_are_judged_and_only_those_with_a_speed_of_their_own_are_compared(
+    pool: EnginePool, clip: AudioClip
+) -> None:
+    """Each transcript is judged by that of fp32; what is computed in bf16 claims no speed."""
+    precisions = (Precision.FP32, Precision.INT8, Precision.Q8_0)
+    order = Order((Plan.PRECISION,), TINY, (clip,), quick=True, precisions=precisions)
+    report, _ = _measured(order, pool)
+    fp32, int8, q8_0 = report.cases
+    assert fp32.labels["parity"] == "reference"
+    assert all(case.labels["parity"].startswith(("pass", "fail")) for case in (int8, q8_0))
+    assert int8.baseline == fp32.name
+    assert q8_0.baseline is None
+    (table,) = tables(report)
+    assert [row[-1] for row in table.rows][2] == "as bf16"
 
 
 def test_closing_stops_and_frees_the_device(pool: EnginePool, clip: AudioClip) -> None:
