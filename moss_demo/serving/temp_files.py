@@ -157,8 +157,9 @@ def _used_s(visit: Path) -> float:
 def _end(root: Path, visit: Path) -> int:
     """Delete what a visitor has, and uploads that nobody else holds; returns the bytes freed."""
     uploads = {root / held.parent.name / held.name: held.stat() for held in visit.glob("*/*/*")}
-    files = {status.st_ino: status for status in _files(visit)}
-    names = Counter(status.st_ino for status in _files(visit))
+    statuses = list(_files(visit))
+    files = {status.st_ino: status for status in statuses}
+    names = Counter(status.st_ino for status in statuses)
     shutil.rmtree(visit, ignore_errors=True)  # what cannot be deleted keeps nothing else
     freed = sum(s.st_size for s in files.values() if s.st_nlink == names[s.st_ino])
     for upload, status in uploads.items():

@@ -12,7 +12,7 @@ from openai import OpenAI
 from moss_demo.domain.parser import parse
 from moss_demo.serving.context import ASSETS, AppContext, build_context
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
+from tests.ui.served import serving
 
 SAMPLE = ASSETS / "samples" / "two-speakers.flac"
 WORDS = parse(SAMPLE.with_suffix(".txt").read_text(encoding="utf-8")).segments[:3]
@@ -36,11 +36,8 @@ class Served:
 def serve(settings: Settings) -> Iterator[Served]:
     """Serve the app until the iterator is closed."""
     context = build_context(settings, "cpu")
-    page = build_app(context)
-    try:
-        yield Served(launch(page, context, host="127.0.0.1"), context)
-    finally:
-        page.close(verbose=False)
+    with serving(context) as address:
+        yield Served(address, context)
 
 
 @pytest.fixture(scope="package")

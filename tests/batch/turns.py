@@ -1,6 +1,7 @@
 """Short recordings with references, cut from the samples at the turns of one speaker."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import soundfile
@@ -36,4 +37,13 @@ def write_manifest(folder: Path, rows: list[dict[str, str]]) -> Path:
     """Write rows as JSON lines; returns the path."""
     path = folder / "manifest.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write_archive(folder: Path, rows: list[dict[str, str]]) -> Path:
+    """Pack a manifest of the rows and all recordings of the folder into a zip; returns the path."""
+    path = folder / "set.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for file in (write_manifest(folder, rows), *sorted(folder.glob("*.flac"))):
+            packed.write(file, f"set/{file.name}")
     return path

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import gradio as gr
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, Request
+from playwright.sync_api import ConsoleMessage, Page, Request, expect
 
 from moss_demo.ui.theme import load_css, load_head, make_theme
 
@@ -85,6 +85,14 @@ def quiet_page(page: Page) -> Iterator[Page]:
     page.on("request", watch)
     yield page
     assert problems == []
+
+
+@pytest.fixture
+def opened(quiet_page: Page, address: str) -> Page:
+    """Open the page that the module serves at its `address`, and wait until it is drawn."""
+    quiet_page.goto(address)
+    expect(quiet_page.locator("#timeline .tl-hint")).not_to_be_empty()
+    return quiet_page
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import gradio as gr
 import pytest
 import soundfile
 from playwright.sync_api import Page, expect
@@ -13,10 +12,10 @@ from moss_demo.bench.history import open_history
 from moss_demo.bench.report_json import read_report
 from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.samples import list_samples
 
 from ..bench.reports import full_report
+from .served import serving
 
 pytestmark = pytest.mark.browser
 
@@ -36,9 +35,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(cache: Path) -> Iterator[str]:
     """The address of the served page."""
     context = build_context(Settings(cache=cache), "cpu")
-    served: gr.Blocks = build_app(context)
-    yield launch(served, context, host="127.0.0.1")
-    served.close(verbose=False)
+    with serving(context) as served:
+        yield served
 
 
 @pytest.fixture

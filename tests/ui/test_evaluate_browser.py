@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
-from tests.batch.turns import cut_turns, write_manifest
+from tests.batch.turns import cut_turns, write_archive
 from tests.engine.loopback import always, loopback
+from tests.ui.served import serving
 
 pytestmark = pytest.mark.browser
 
@@ -21,22 +21,17 @@ HEARD = "[0.00][S01]so that the <b>next</b> meeting[1.20]"
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """A host whose first choice is a server that hears the same in every recording."""
-    with loopback(always(HEARD)) as served:
-        host = build_context(Settings(remotes=(served.server,)), "cpu")
-        page = build_app(host)
-        yield launch(page, host, host="127.0.0.1")
-        page.close(verbose=False)
+    with (
+        loopback(always(HEARD)) as elsewhere,
+        serving(build_context(Settings(remotes=(elsewhere.server,)), "cpu")) as served,
+    ):
+        yield served
 
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     """A zip with a manifest and four recordings; one row has a mistyped name."""
-    rows = [*cut_turns(tmp_path, 4), {"audio": "gone.wav"}]
-    path = tmp_path / "set.zip"
-    with zipfile.ZipFile(path, "w") as packed:
-        for file in (write_manifest(tmp_path, rows), *sorted(tmp_path.glob("*.flac"))):
-            packed.write(file, f"set/{file.name}")
-    return path
+    return write_archive(tmp_path, [*cut_turns(tmp_path, 4), {"audio": "gone.wav"}])
 
 
 def _open(page: Page, address: str) -> None:

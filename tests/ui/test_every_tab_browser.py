@@ -1,6 +1,5 @@
 """Every tab with something in it, in both themes: what axe finds, and what moves."""
 
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,11 +9,11 @@ from playwright.sync_api import Page, expect
 
 from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.samples import list_samples
 
-from ..batch.turns import cut_turns, write_manifest
+from ..batch.turns import cut_turns, write_archive
 from ..engine.loopback import always, loopback
+from .served import serving
 
 pytestmark = pytest.mark.browser
 
@@ -50,22 +49,17 @@ MOVING = """() => [...document.querySelectorAll("*")].flatMap((node) =>
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """A host that has a server elsewhere, which hears the same in every recording."""
-    with loopback(always(HEARD)) as served:
-        host = build_context(Settings(remotes=(served.server,)), "cpu")
-        page = build_app(host)
-        yield launch(page, host, host="127.0.0.1")
-        page.close(verbose=False)
+    with (
+        loopback(always(HEARD)) as elsewhere,
+        serving(build_context(Settings(remotes=(elsewhere.server,)), "cpu")) as served,
+    ):
+        yield served
 
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Path:
     """Recordings with references, and one that is not there."""
-    rows = [*cut_turns(tmp_path, 2), {"audio": "gone.wav"}]
-    path = tmp_path / "set.zip"
-    with zipfile.ZipFile(path, "w") as packed:
-        for file in (write_manifest(tmp_path, rows), *sorted(tmp_path.glob("*.flac"))):
-            packed.write(file, f"set/{file.name}")
-    return path
+    return write_archive(tmp_path, [*cut_turns(tmp_path, 2), {"audio": "gone.wav"}])
 
 
 def fill(page: Page, archive: Path) -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import gradio as gr
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -17,10 +16,10 @@ from moss_demo.scoring.verdict import Reason
 from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 from moss_demo.ui import present
-from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.present_comparison import GATE_SENTENCES, REASON_SENTENCES
 from moss_demo.ui.samples import list_samples
 
+from .served import serving
 from .test_language import english_left
 
 pytestmark = pytest.mark.browser
@@ -67,9 +66,8 @@ B = "[0.50][S01]good morning all of you[2.10][2.90][S03]shall we begin[4.20]"
 def address() -> Iterator[str]:
     """The address of the served page."""
     context = build_context(Settings(), "cpu")
-    served: gr.Blocks = build_app(context)
-    yield launch(served, context, host="127.0.0.1")
-    served.close(verbose=False)
+    with serving(context) as served:
+        yield served
 
 
 @pytest.fixture

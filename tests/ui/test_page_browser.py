@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import gradio as gr
 import numpy as np
 import pytest
 import soundfile
@@ -18,9 +17,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from moss_demo.domain.parser import parse
 from moss_demo.serving.context import AppContext, build_context
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.samples import list_samples
 from moss_demo.ui.tensor_question import DONE
+
+from .served import serving
 
 pytestmark = pytest.mark.browser
 
@@ -50,17 +50,8 @@ def app() -> AppContext:
 @pytest.fixture(scope="module")
 def address(app: AppContext) -> Iterator[str]:
     """The address of the served page."""
-    served: gr.Blocks = build_app(app)
-    yield launch(served, app, host="127.0.0.1")
-    served.close(verbose=False)
-
-
-@pytest.fixture
-def opened(quiet_page: Page, address: str) -> Page:
-    """The page, drawn and ready."""
-    quiet_page.goto(address)
-    expect(quiet_page.locator("#timeline .tl-hint")).not_to_be_empty()
-    return quiet_page
+    with serving(app) as served:
+        yield served
 
 
 def _upload(page: Page, path: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import fields
 from typing import ClassVar
 
-import gradio as gr
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -16,8 +15,9 @@ from moss_demo.errors import DeviceError
 from moss_demo.serving.context import AppContext, build_context
 from moss_demo.serving.metrics import Door
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
 from moss_demo.ui.samples import list_samples
+
+from .served import serving
 
 pytestmark = pytest.mark.browser
 
@@ -54,17 +54,8 @@ def address() -> Iterator[str]:
     """The address of the served page."""
     plain = build_context(Settings(), "cpu")
     context = BreakingContext(**{f.name: getattr(plain, f.name) for f in fields(plain)})
-    served: gr.Blocks = build_app(context)
-    yield launch(served, context, host="127.0.0.1")
-    served.close(verbose=False)
-
-
-@pytest.fixture
-def opened(quiet_page: Page, address: str) -> Page:
-    """The page, drawn and ready."""
-    quiet_page.goto(address)
-    expect(quiet_page.locator("#timeline .tl-hint")).not_to_be_empty()
-    return quiet_page
+    with serving(context) as served:
+        yield served
 
 
 def transcribe(page: Page) -> None:

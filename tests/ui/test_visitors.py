@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-import gradio as gr
 import httpx
 import numpy as np
 import pytest
@@ -19,7 +18,9 @@ from gradio_client.exceptions import AppError
 from moss_demo.serving.context import ASSETS, AppContext, build_context
 from moss_demo.serving.temp_files import GRACE_S, sweep
 from moss_demo.settings import Settings
-from moss_demo.ui.app import build_app, launch
+from moss_demo.ui.app import build_app
+
+from .served import serving
 
 ROOT = Path(__file__).parents[2]
 LIMIT_BYTES = 8 << 20
@@ -36,9 +37,8 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> AppContext:
 @pytest.fixture(scope="module")
 def address(context: AppContext) -> Iterator[str]:
     """The served page."""
-    page: gr.Blocks = build_app(context)
-    yield launch(page, context, host="127.0.0.1")
-    page.close(verbose=False)
+    with serving(context) as served:
+        yield served
 
 
 @pytest.fixture
