@@ -33,6 +33,11 @@ class RemoteServer:
     base_url: str
     key: str | None = field(default=None, repr=False)
 
+    @property
+    def label(self) -> str:
+        """The name beside those of checkpoints."""
+        return f"{self.name} (remote)"
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

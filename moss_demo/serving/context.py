@@ -108,7 +108,7 @@ class AppContext:
 
     def remote_choices(self) -> list[str]:
         """List the remote engines that a visitor may choose, as they stand beside checkpoints."""
-        return [f"{server.name} (remote)" for server in self.settings.remotes]
+        return [server.label for server in self.settings.remotes]
 
     def remote(self, choice: str) -> RemoteServer | None:
         """Return the remote engine that a visitor chose, None for a checkpoint."""

@@ -170,12 +170,8 @@ def _remote_side(
                 yield None, f"Asking {server.name}…"
                 continue
             side = side_of(event)
-            yield (
-                SideState(
-                    f"{server.name} (remote)", event, side.transcript, side.meta, remote=True
-                ),
-                present.status_line(event),
-            )
+            state = SideState(server.label, event, side.transcript, side.meta, remote=True)
+            yield state, present.status_line(event)
 
 
 def _title(config: EngineConfig) -> str:

@@ -26,6 +26,7 @@ from moss_demo.ui.transcribe_layout import (
     waveform_options,
 )
 from moss_demo.ui.transcribe_results import (
+    draw_charts,
     outputs,
     show_ended,
     show_streaming,
@@ -159,8 +160,10 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: Sta
         kept: Outcome | None = values[states.outcome]
         if kept is None or kept.number != values[states.begun] or kept.run.started is None:
             return {results.status: present.NOT_STARTED}
-        kept = with_files(over(kept, values[states.names], datetime.now(UTC)))
-        return remembered(states, results, values, kept) | show_ended(results, kept)
+        kept = over(kept, values[states.names], datetime.now(UTC))
+        charts = draw_charts(kept)
+        kept = with_files(kept, charts)
+        return remembered(states, results, values, kept) | show_ended(results, kept, charts)
 
     def fail(values: Updates) -> Updates:
         kept: Outcome | None = values[states.outcome]
@@ -223,8 +226,9 @@ def _wire_changes(results: Results, states: States) -> None:
         return changed(values, replace(kept, revisions=revisions))
 
     def changed(values: Updates, kept: Outcome) -> Updates:
-        kept = with_files(kept)
-        return remembered(states, results, values, kept) | show_transcript(results, kept)
+        charts = draw_charts(kept)
+        kept = with_files(kept, charts)
+        return remembered(states, results, values, kept) | show_transcript(results, kept, charts)
 
     shown = [states.outcome, states.history, results.history, *outputs(results)]
     results.timeline.rename(

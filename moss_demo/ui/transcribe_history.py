@@ -14,7 +14,13 @@ from moss_demo.ui.outcome import Outcome
 from moss_demo.ui.recording import Recording
 from moss_demo.ui.session import history_rows, run_numbered, side_chosen, without
 from moss_demo.ui.transcribe_layout import Inputs, Results, waveform_options
-from moss_demo.ui.transcribe_results import outputs, show_ended, show_nothing, with_files
+from moss_demo.ui.transcribe_results import (
+    draw_charts,
+    outputs,
+    show_ended,
+    show_nothing,
+    with_files,
+)
 from moss_demo.ui.transcribe_states import States, remembered
 from moss_demo.ui.wiring import HELPER, IN_TURN, Updates, in_toast
 
@@ -39,8 +45,9 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
         except RequestError as error:
             gr.Warning(in_toast(error))
             return nothing
+        charts = draw_charts(kept)
         if kept.files is None or not Path(kept.files.folder).is_dir():
-            kept = with_files(kept)  # an idle visit's files are cleared away
+            kept = with_files(kept, charts)  # an idle visit's files are cleared away
         recording = _still_there(kept.recording)
         if recording is None:
             gr.Info(present.SOUND_GONE)
@@ -48,7 +55,7 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
             remembered(states, results, values, kept)
             | {states.names: dict(kept.names), states.source: recording}
             | {inputs.player: _player(recording)}
-            | show_ended(results, kept)
+            | show_ended(results, kept, charts)
         )
 
     def forget(values: Updates, event: gr.EventData) -> Updates:

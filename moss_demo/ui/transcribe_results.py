@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import gradio as gr
+import plotly.graph_objects as go  # type: ignore[import-untyped]  # ships no types
 
 from moss_demo.domain.figures import run_figures
 from moss_demo.errors import DiskError
@@ -15,6 +16,9 @@ from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
 from moss_demo.ui.transcribe_layout import Results
 from moss_demo.ui.transcription import Snapshot
 from moss_demo.ui.wiring import Updates, in_toast
+
+Charts = tuple[go.Figure, go.Figure]
+"""Timeline and talk time of a run, drawn once for the page and for the file."""
 
 
 def outputs(results: Results) -> list[Any]:
@@ -46,21 +50,29 @@ def show_streaming(results: Results, snapshot: Snapshot, number: int) -> Updates
     }
 
 
-def show_ended(results: Results, kept: Outcome) -> Updates:
+def draw_charts(kept: Outcome) -> Charts:
+    """Draw a run as it stands now."""
+    run = kept.shown
+    return (
+        timeline_figure(run.transcript, run.duration_s, kept.names),
+        talk_time_figure(run.transcript, run.duration_s, kept.names),
+    )
+
+
+def show_ended(results: Results, kept: Outcome, charts: Charts) -> Updates:
     """Show everything about a run that ended by itself, by a stop or by an error."""
     return {
         results.status: _status_line(kept),
         results.engine: "" if kept.engine is None else present.engine_line(kept.engine),
         results.figures: list(run_figures(kept.run, kept.load_s, kept.compile_s)),
         results.raw: kept.run.raw,
-    } | show_transcript(results, kept)
+    } | show_transcript(results, kept, charts)
 
 
-def show_transcript(results: Results, kept: Outcome) -> Updates:
+def show_transcript(results: Results, kept: Outcome, charts: Charts) -> Updates:
     """Show everything that changes with a speaker's name or an edited segment."""
     run, files = kept.shown, kept.files
     warnings = present.warning_rows(run, kept.clip_warnings, kept.engine)
-    charts = _charts(kept)
     updates: Updates = {
         results.timeline: show_view(kept),
         results.notices: gr.HTML(value=warnings, visible=bool(warnings)),
@@ -69,8 +81,7 @@ def show_transcript(results: Results, kept: Outcome) -> Updates:
         results.talk_time_plot: gr.Plot(charts[1], visible=True),
     }
     if files is None:
-        buttons = [results.charts_file, *(button for _, button in results.downloads)]
-        updates |= {button: gr.DownloadButton(interactive=False) for button in buttons}
+        updates |= _without_downloads(results)
     else:
         updates[results.charts_file] = gr.DownloadButton(value=files.charts, interactive=True)
         for fmt, button in results.downloads:
@@ -80,7 +91,6 @@ def show_transcript(results: Results, kept: Outcome) -> Updates:
 
 def show_nothing(results: Results) -> Updates:
     """Show what a visitor sees before the first run."""
-    buttons = [results.charts_file, *(button for _, button in results.downloads)]
     return {
         results.status: present.IDLE,
         results.engine: "",
@@ -91,7 +101,7 @@ def show_nothing(results: Results) -> Updates:
         results.timeline_plot: gr.Plot(visible=False),
         results.talk_time_plot: gr.Plot(visible=False),
         results.raw: "",
-    } | {button: gr.DownloadButton(interactive=False) for button in buttons}
+    } | _without_downloads(results)
 
 
 def show_view(kept: Outcome, problem: str = "") -> dict[str, Any]:
@@ -107,7 +117,7 @@ def show_view(kept: Outcome, problem: str = "") -> dict[str, Any]:
     )
 
 
-def with_files(kept: Outcome) -> Outcome:
+def with_files(kept: Outcome, charts: Charts) -> Outcome:
     """Write what can be downloaded anew and drop what was written before.
 
     A full disk costs the downloads and nothing else.
@@ -115,19 +125,16 @@ def with_files(kept: Outcome) -> Outcome:
     figures = {} if kept.engine is None else kept.engine.record()
     files = None
     try:
-        files = write_downloads(kept.shown, kept.names, figures, _charts(kept))
+        files = write_downloads(kept.shown, kept.names, figures, charts)
     except DiskError as error:
         gr.Warning(in_toast(error))
     discard(kept.files)
     return replace(kept, files=files)
 
 
-def _charts(kept: Outcome) -> tuple[Any, Any]:
-    run = kept.shown
-    return (
-        timeline_figure(run.transcript, run.duration_s, kept.names),
-        talk_time_figure(run.transcript, run.duration_s, kept.names),
-    )
+def _without_downloads(results: Results) -> Updates:
+    buttons = [results.charts_file, *(button for _, button in results.downloads)]
+    return {button: gr.DownloadButton(interactive=False) for button in buttons}
 
 
 def _status_line(kept: Outcome) -> str:
