@@ -69,7 +69,8 @@ def test_a_kept_report_is_shown_with_figures_origin_and_published_ones(opened: P
     expect(opened.locator("#bench-notices")).to_contain_text("batch 128")
     opened.get_by_role("tab", name="Charts").last.click()
     for name in ("latency", "speedup", "split", "batch", "memory"):
-        expect(opened.locator(f"#bench-{name} .js-plotly-plot")).to_be_visible()
+        plot = opened.locator(f"#bench-{name} .js-plotly-plot")
+        expect(plot).to_be_visible(timeout=RUN_MS)
     opened.get_by_role("tab", name="Origin").click()
     expect(opened.locator("#bench-origin-panel")).to_contain_text("580.1")
     opened.get_by_role("tab", name="Side by side").click()

@@ -75,6 +75,7 @@ def chinese_page(browser: Browser, address: str) -> Iterator[Page]:
     """The page as a browser set to Chinese opens it."""
     page = browser.new_page(locale="zh-CN")
     page.goto(address)
+    expect(page.get_by_role("button", name="English")).to_be_visible()  # our script is at work
     expect(page.locator("footer")).to_contain_text("通过 API")  # the last words of the page
     yield page
     page.close()
