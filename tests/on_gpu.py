@@ -38,11 +38,12 @@ def _benchmark(limit_s: float, *plans: str) -> Step:
 
 
 STEPS = {
-    "checks": Step(240, ("pytest", "-q", "-m", "gpu", *GPU_TESTS)),
+    "checks": Step(240, ("pytest", "-q", "--durations=8", "-m", "gpu", *GPU_TESTS)),
     "faults": Step(120, ("pytest", "-q", "tests/engine/test_faults.py", "-k", "lost or works")),
     "requests": _benchmark(540, "encoder", "e2e"),
     "precisions": _benchmark(420, "precision"),
-    "batches": _benchmark(240, "batch", "memory"),
+    "batches": _benchmark(240, "batch"),
+    "memory": _benchmark(240, "memory"),
     "throughput": Step(240, ("tests.batch.throughput",)),
     "scaling": Step(240, ("tests.batch.throughput", "--gpus", "2")),
     "soak": Step(420, ("tests.engine.soak", "--encoder-compile", "default")),

@@ -30,8 +30,8 @@ class _Series:
 class PrecisionSweep:
     """Visits all precisions forward, then backward, so that a slow drift meets all alike.
 
-    Those that only reproduce numerics compute as bf16 does: they are visited once, for what they
-    write.
+    Those that only reproduce numerics compute as bf16 does: they are visited once and run twice,
+    for what they write.
 
     Attributes:
         order: what is asked for.
@@ -71,12 +71,17 @@ class PrecisionSweep:
                     self.found[precision, number] = series
                 run = bench.transcribe(engine, [request])[0]
                 series.samples.check(run)
-                rounds = -(-bench.effort.rounds(run.finished.at if run.finished else 0.0) // 2)
+                rounds = self._rounds(bench, precision, run)
                 for turn in range(rounds):
                     bench.tick((number + turn / rounds) / len(self.order.recordings))
                     run = bench.transcribe(engine, [request])[0]
                     series.samples.add(run, bench.allocated_bytes(run))
                 bench.emit(self._case(precision, number, recording))
+
+    def _rounds(self, bench: Workbench, precision: Precision, warm_up: Run) -> int:
+        if precision in NUMERICS_ONLY or warm_up.finished is None:
+            return 1
+        return -(-bench.effort.rounds(warm_up.finished.at) // 2)  # on each of two visits
 
     def _case(self, precision: Precision, number: int, recording: Recording) -> Case:
         series = self.found[precision, number]

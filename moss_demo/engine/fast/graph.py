@@ -1,5 +1,6 @@
 """One decode step recorded as a CUDA graph. Knows nothing of what the step does."""
 
+import weakref
 from collections.abc import Callable
 
 import torch
@@ -7,6 +8,11 @@ from torch import Tensor
 
 WARM_UP_STEPS = 2
 """Steps run before the recording, in which libraries choose their kernels and allocate."""
+
+_idle_streams: list[torch.cuda.Stream] = []
+"""Streams whose graphs are gone. Libraries keep a workspace for every stream they were ever called
+on, 32 MiB on an H200, so a new stream for each graph made every change of the engine cost memory.
+Graphs that live at once never share one: torch may free a stream's workspace with its graph."""
 
 
 class StepGraph:
@@ -20,7 +26,8 @@ class StepGraph:
             state: what the step changes and the warm-up must leave as it was.
         """
         before = [tensor.clone() for tensor in state]
-        side = torch.cuda.Stream()
+        side = _take_stream()
+        weakref.finalize(self, _idle_streams.append, side)
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(WARM_UP_STEPS):
@@ -30,9 +37,18 @@ class StepGraph:
         torch.cuda.current_stream().wait_stream(side)
         self._graph = torch.cuda.CUDAGraph()
         # Other threads of a server may allocate meanwhile; only this one must keep to the rules.
-        with torch.cuda.graph(self._graph, capture_error_mode="thread_local"):
+        with torch.cuda.graph(self._graph, stream=side, capture_error_mode="thread_local"):
             step()
 
     def replay(self) -> None:
         """Queue one step on the current stream."""
         self._graph.replay()
+
+
+def _take_stream() -> torch.cuda.Stream:
+    """Return a stream of the current device that no living graph uses."""
+    here = torch.cuda.current_device()
+    for place, stream in enumerate(_idle_streams):
+        if stream.device.index == here:
+            return _idle_streams.pop(place)
+    return torch.cuda.Stream()

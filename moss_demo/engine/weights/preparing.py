@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from moss_demo.engine import memory
 from moss_demo.engine.checkpoints import Checkpoint
 from moss_demo.engine.config import NUMERICS_ONLY, EngineConfig, Precision
 from moss_demo.engine.loading import Loaded, load
@@ -19,7 +20,8 @@ from moss_demo.engine.weights.int8 import quantize_to_int8
 def prepare(checkpoint: Checkpoint, config: EngineConfig) -> Loaded:
     """Load a checkpoint as the configuration wants it.
 
-    A weight format is applied in main memory, so that a GPU never holds the model twice.
+    A weight format is applied in main memory, so that a GPU never holds the model twice. Random
+    weights are drawn on the device all the same: a processor takes half a minute for them.
 
     Raises:
         MossDemoError: the checkpoint is unusable, or the format needs a package that is missing.
@@ -27,11 +29,16 @@ def prepare(checkpoint: Checkpoint, config: EngineConfig) -> Loaded:
     """
     adapter = None if config.adapter is None else read_adapter(Path(config.adapter))
     is_quantized = config.precision is Precision.INT8 or config.precision in NUMERICS_ONLY
-    loaded = load(checkpoint, config.precision.dtype, "cpu" if is_quantized else config.device)
+    is_read = checkpoint.folder is not None
+    device = "cpu" if is_quantized and is_read else config.device
+    loaded = load(checkpoint, config.precision.dtype, device)
     if adapter is not None:
         merge_adapter(loaded.model, adapter)
     if not is_quantized:
         return loaded
+    if not is_read:
+        torch.nn.Module.to(loaded.model, "cpu")
+        memory.release(config.device)
     if config.precision is Precision.INT8:
         report = quantize_to_int8(loaded.model)
     else:

@@ -1,5 +1,6 @@
 """The correctness of the fast path on a CUDA device: kernels, graph and growth."""
 
+import gc
 from dataclasses import replace
 
 import pytest
@@ -96,6 +97,27 @@ def test_a_cache_that_grows_between_two_graphs_loses_nothing(tiny_on_gpu: Loaded
     prompts = [prompt, prompt[:511]]
     fused = _decode(Decoder(weights, choose_ops(torch.device(CUDA))), prompts, 12)
     assert fused == _decode(Decoder(weights, PlainOps()), prompts, 12)
+
+
+def test_graphs_that_come_and_go_leave_no_memory_behind(tiny_on_gpu: Loaded) -> None:
+    """A server changes its engine for years; a graph that goes leaves those that stay alone."""
+    weights = join_weights(tiny_on_gpu.model)
+    prompt = weights.embed(torch.arange(300, device=CUDA))
+    decoders = [Decoder(weights, ops) for ops in (choose_ops(torch.device(CUDA)), PlainOps())]
+    held: list[int] = []
+    for _ in range(4):
+        stays = Session(decoders[1], 1, 300)
+        stays.begin([prompt])
+        stays.advance()
+        expected = _decode(decoders[0], [prompt], 8)
+        for _ in range(7):
+            stays.advance()
+        assert stays.tokens.flatten().tolist() == expected[-1]
+        del stays
+        gc.collect()
+        torch.cuda.empty_cache()
+        held.append(torch.cuda.memory_allocated())
+    assert len(set(held)) == 1
 
 
 def test_kernels_equal_plain_operations_in_bf16() -> None:
