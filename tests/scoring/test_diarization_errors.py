@@ -1,10 +1,13 @@
 """DER and JER by hand and against pyannote.metrics."""
 
 import math
+from itertools import permutations
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from pyannote.core import Annotation, Timeline
 from pyannote.core import Segment as Span
 from pyannote.metrics.diarization import DiarizationErrorRate, JaccardErrorRate
@@ -91,10 +94,25 @@ def test_rates_are_those_of_pyannote(one: Transcript, two: Transcript, collar_ms
     der = DiarizationErrorRate(collar=2 * collar_ms / 1000)
     assert math.isclose(der(left, right, uem=region), found.errors.der, abs_tol=1e-9)
     jer = JaccardErrorRate(collar=2 * collar_ms / 1000)(left, right, uem=region)
-    mapping = {(name, other) for other, name in der.optimal_mapping(left, right).items()}
-    if collar_ms == 0 and mapping == set(found.assignment):
+    if collar_ms == 0 and only_one_is_best(left * right):
         assert found.errors.jer is not None
         assert math.isclose(jer, found.errors.jer, abs_tol=1e-9)
+
+
+def only_one_is_best(common_s: NDArray[np.float64]) -> bool:
+    """Tell whether one assignment of rows to columns has more common speech than all others.
+
+    Of several best ones each tool takes its own, and their Jaccard errors differ.
+    """
+    rows, columns = common_s.shape
+    square = np.zeros((rows + columns, rows + columns))
+    square[:rows, :columns] = common_s
+    best: dict[frozenset[tuple[int, int]], float] = {}
+    for order in permutations(range(rows + columns), rows):
+        pairs = [(row, column) for row, column in enumerate(order) if square[row, column] > 0]
+        best[frozenset(pairs)] = sum(square[pair] for pair in pairs)
+    first, *others = sorted(best.values(), reverse=True)
+    return not others or first - others[0] > 1e-6
 
 
 @given(transcripts(), transcripts())

@@ -14,7 +14,7 @@ from moss_demo.ui.language import chinese
 
 NAMES = re.compile(
     r"\b(OpenMOSS-Team|MOSS-Transcribe-Diarize|Gradio|tiny|cpu|sdpa|fp32|bf16|fp16|GB|MiB|RTF|JSON|API|OpenAI|SubRip"
-    r"|Markdown|int8|synthetic|WebVTT|SubStation|Alpha|RTTM|UEM|STM|SegLST|Praat|TextGrid|Audacity|CSV|English)\b",
+    r"|Markdown|int8|synthetic|WebVTT|SubStation|Alpha|RTTM|UEM|STM|SegLST|Praat|TextGrid|Audacity|CSV|PNG|English)\b",
     re.ASCII,
 )
 """What has the same name in every language."""
