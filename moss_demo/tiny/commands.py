@@ -49,7 +49,7 @@ def write_samples(data: Path, out: Path) -> None:
 def _phonemizers() -> tuple[Phonemizer, Phonemizer]:
     """Return American and British readings of English; the package is not needed to train."""
     try:
-        from hibari.g2p import G2P  # type: ignore[import-not-found]  # optional
+        from hibari.g2p import G2P
     except ModuleNotFoundError as error:
         raise MossDemoError(
             "Phonemes come from the package hibari-tts: pip install hibari-tts."

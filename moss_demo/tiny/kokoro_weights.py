@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from moss_demo.errors import MossDemoError
+
 Arrays = dict[str, NDArray[Any]]
 
 _WEIGHT_NODES = ("ConvInteger", "Conv", "ConvTranspose", "MatMulInteger", "MatMul", "Gather")
@@ -33,9 +35,14 @@ def read_onnx(path: Path) -> dict[str, torch.Tensor]:
         path: the joined ONNX file.
 
     Raises:
-        ModuleNotFoundError: the package `onnx` is not installed; it is only needed here.
+        MossDemoError: the package `onnx` is not installed; it is only needed here.
     """
-    import onnx  # type: ignore[import-not-found]  # an optional package
+    try:
+        import onnx
+    except ModuleNotFoundError as error:
+        raise MossDemoError(
+            "Kokoro's weights are read by the package onnx: pip install onnx."
+        ) from error
 
     graph = onnx.load(str(path)).graph
     arrays = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer}

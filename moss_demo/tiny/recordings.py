@@ -29,7 +29,7 @@ def add_recordings(data: Path, sources: Sequence[tuple[Path, str]]) -> int:
         MossDemoError: the recogniser is not installed.
     """
     try:
-        from faster_whisper import WhisperModel  # type: ignore[import-not-found]  # optional
+        from faster_whisper import WhisperModel
     except ModuleNotFoundError as error:
         raise MossDemoError(
             "Word times need the package faster-whisper: pip install it."

@@ -8,7 +8,7 @@ from moss_demo.bench.report import Plan
 from moss_demo.engine.checkpoints import SYNTHETIC
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present_benchmark
-from moss_demo.ui.bench_panels import ProgressBar, Tables
+from moss_demo.ui.data_panels import ProgressBar, Tables
 from moss_demo.ui.panels import Notices, Status
 from moss_demo.ui.samples import list_samples
 from moss_demo.ui.ways import lay_out_model

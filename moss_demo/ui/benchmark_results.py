@@ -12,9 +12,9 @@ from moss_demo.bench.tables import tables
 from moss_demo.bench.text_exports import origin_table, report_csv, report_markdown
 from moss_demo.errors import ReportError
 from moss_demo.ui import bench_figures, present, present_benchmark
-from moss_demo.ui.bench_panels import table_rows
 from moss_demo.ui.benchmark_layout import Results
 from moss_demo.ui.benchmarking import Snapshot
+from moss_demo.ui.data_panels import table_rows
 from moss_demo.ui.files import write_charts, write_text
 from moss_demo.ui.report_shelf import Shelf
 from moss_demo.ui.wiring import Updates, as_toast

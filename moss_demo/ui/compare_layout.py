@@ -6,7 +6,7 @@ import gradio as gr
 
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_comparison
-from moss_demo.ui.bench_panels import Tables
+from moss_demo.ui.data_panels import Tables
 from moss_demo.ui.panels import Diff, Notices, Status, Tiles
 from moss_demo.ui.present_numbers import TENSORS_IDLE
 from moss_demo.ui.samples import Sample, lay_out_samples

@@ -7,7 +7,7 @@ import gradio as gr
 from moss_demo.scoring.normalize import Level
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present_evaluation
-from moss_demo.ui.bench_panels import ProgressBar, Tables
+from moss_demo.ui.data_panels import ProgressBar, Tables
 from moss_demo.ui.panels import Notices, Status
 from moss_demo.ui.ways import lay_out_model
 

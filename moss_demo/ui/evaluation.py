@@ -25,7 +25,7 @@ from moss_demo.errors import MossDemoError, RequestError
 from moss_demo.scoring.normalize import Level
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_evaluation
-from moss_demo.ui.bench_panels import BarState
+from moss_demo.ui.data_panels import BarState
 from moss_demo.ui.present_benchmark import bar_state
 from moss_demo.ui.visitor import hold, new_folder
 

@@ -3,7 +3,7 @@
 from moss_demo.bench.events import Progress
 from moss_demo.bench.report import Plan, Report
 from moss_demo.domain.figures import clock
-from moss_demo.ui.bench_panels import BarState
+from moss_demo.ui.data_panels import BarState
 
 PLAN_CHOICES = (
     ("Encoder alone", Plan.ENCODER.value),

@@ -18,9 +18,9 @@ from moss_demo.scoring.tensor_parity import StageParity
 from moss_demo.scoring.verdict import ParityVerdict
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_comparison, present_numbers
-from moss_demo.ui.bench_panels import one_table
 from moss_demo.ui.compare_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.comparison import Comparison, SideChoice, SideState, compare
+from moss_demo.ui.data_panels import one_table
 from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.handover import ComparisonFiles

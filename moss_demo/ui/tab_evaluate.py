@@ -8,7 +8,7 @@ import gradio as gr
 from moss_demo.errors import MossDemoError, RequestError
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_evaluation
-from moss_demo.ui.bench_panels import table_rows
+from moss_demo.ui.data_panels import table_rows
 from moss_demo.ui.evaluate_layout import BUILTIN, Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.evaluation import Snapshot, Wishes, evaluate_uploads, write_files
 from moss_demo.ui.evaluation_figures import error_figure, length_figure, speakers_figure

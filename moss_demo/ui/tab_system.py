@@ -4,7 +4,7 @@ import gradio as gr
 
 from moss_demo.engine.environment import describe
 from moss_demo.serving.context import AppContext
-from moss_demo.ui.bench_panels import Tables, one_table
+from moss_demo.ui.data_panels import Tables, one_table
 
 
 def build(context: AppContext, tab: gr.Tab) -> None:
