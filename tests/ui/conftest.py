@@ -20,6 +20,11 @@ from .viewer import RECORDING_S, Script, build_page, open_page
 
 _LOCAL = {"127.0.0.1", "localhost"}
 
+PATIENCE_MS = 300_000
+"""A guard against hanging, far above what drawing or a run takes: no test asserts a duration."""
+
+expect.set_options(timeout=PATIENCE_MS)
+
 
 def pytest_sessionfinish() -> None:
     """Collect what Gradio left open while its warnings can still be passed over."""
@@ -64,6 +69,13 @@ def serve() -> Iterator[Callable[[gr.Blocks], str]]:
         yield start
         for page in served:
             page.close(verbose=False)
+
+
+@pytest.fixture
+def page(page: Page) -> Page:
+    """Give a page that waits as long as `expect` does."""
+    page.set_default_timeout(PATIENCE_MS)
+    return page
 
 
 @pytest.fixture

@@ -101,9 +101,9 @@ def test_the_transcribe_tab_is_chinese_throughout(chinese_page: Page) -> None:
     page.get_by_role("button", name="两人对话").first.click()
     expect(page.locator("#status")).to_contain_text("就绪")
     page.locator("#start").click()
-    expect(page.locator("#timeline .tl-row").first).to_be_visible(timeout=180_000)
+    expect(page.locator("#timeline .tl-row").first).to_be_visible()
     assert left(page) == []
-    expect(page.locator("#start")).to_be_enabled(timeout=180_000)
+    expect(page.locator("#start")).to_be_enabled()
     expect(page.locator("#status")).to_contain_text("完成")
     for tab in ("下载", "图表", "原始文本", "数据"):
         page.get_by_role("tab", name=tab).first.click()

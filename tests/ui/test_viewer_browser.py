@@ -289,9 +289,7 @@ def test_three_hours_stay_usable(quiet_page: Page, viewer: Script) -> None:
     for end in range(100, 3001, 100):
         viewer.show(many[:end], duration_s=10_800)
     viewer.show(many, duration_s=10_800, status=TimelineStatus.DONE)
-    expect(quiet_page.locator(".tl-summary")).to_have_text(
-        "12 speakers · 3,000 segments", timeout=60_000
-    )
+    expect(quiet_page.locator(".tl-summary")).to_have_text("12 speakers · 3,000 segments")
     expect(rows(quiet_page)).to_have_count(3000)
     expect(quiet_page.locator(".tl-lane")).to_have_count(12)
     expect(lane(quiet_page, "S12")).to_have_attribute("data-blocks", "250")
