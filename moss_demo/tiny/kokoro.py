@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from torch.nn.utils import remove_weight_norm
 from transformers import AlbertConfig
 
-from moss_demo.errors import CheckpointError
+from moss_demo.errors import CheckpointError, MossDemoError
 
 SAMPLES_PER_FRAME = 400
 """Of the 16 kHz output: Kokoro's frames last 25 ms (600 samples at its own 24 kHz)."""
@@ -64,17 +64,25 @@ class Kokoro(nn.Module):
             package: folder `kokoro` of that package. Its modules are used without its
                 `__init__`, which would import a spaCy pipeline that nothing here needs.
             weights: what `kokoro_weights.read_onnx` returned, saved by `torch.save`.
+
+        Raises:
+            MossDemoError: the modules, or the package `attrs` that they need, are not there.
+            CheckpointError: the weights lack a tensor.
         """
         super().__init__()
         bare = types.ModuleType("kokoro")
         bare.__path__ = [str(package)]
         sys.modules.setdefault("kokoro", bare)
-        from kokoro.istftnet import Decoder  # type: ignore[import-not-found]  # unpacked, see above
-        from kokoro.modules import (  # type: ignore[import-not-found]
-            CustomAlbert,
-            ProsodyPredictor,
-            TextEncoder,
-        )
+        try:  # the package was unpacked, see above
+            from kokoro.istftnet import Decoder  # type: ignore[import-not-found]
+            from kokoro.modules import (  # type: ignore[import-not-found]
+                CustomAlbert,
+                ProsodyPredictor,
+                TextEncoder,
+            )
+        except ModuleNotFoundError as error:
+            remedy = "pip install attrs" if error.name == "attr" else "run fetch again"
+            raise MossDemoError(f"Kokoro's modules lack {error.name}; {remedy}.") from error
 
         albert = AlbertConfig(
             vocab_size=_TOKENS,
