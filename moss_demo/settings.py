@@ -111,7 +111,7 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         zero_gpu=environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true"),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
         allow_download=_flag(environment, "MOSS_DEMO_ALLOW_DOWNLOAD", default=True),
-        remotes=tuple(map(_named_remote, environment.get("MOSS_DEMO_REMOTES", "").split())),
+        remotes=_remotes(environment),
         cache=_cache(environment),
         full_benchmark=_flag(
             environment,
@@ -147,11 +147,16 @@ def read_remote(address: str, name: str | None = None) -> RemoteServer:
     return RemoteServer(name or place, base_url, parts.password or None)
 
 
-def _named_remote(pair: str) -> RemoteServer:
-    name, separator, address = pair.partition("=")
-    if not separator or not name:
-        raise RequestError("MOSS_DEMO_REMOTES holds pairs such as vllm=http://host:8000/v1.")
-    return read_remote(address, name)
+def _remotes(environment: Mapping[str, str]) -> tuple[RemoteServer, ...]:
+    named: dict[str, RemoteServer] = {}
+    for pair in environment.get("MOSS_DEMO_REMOTES", "").split():
+        name, separator, address = pair.partition("=")
+        if not separator or not name:
+            raise RequestError("MOSS_DEMO_REMOTES holds pairs such as vllm=http://host:8000/v1.")
+        if name in named:
+            raise RequestError(f"MOSS_DEMO_REMOTES names {name} twice; give each its own name.")
+        named[name] = read_remote(address, name)
+    return tuple(named.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,18 @@ def test_a_switch_is_0_or_1() -> None:
     ).full_benchmark
 
 
+def test_remote_engines_have_names_of_their_own() -> None:
+    """The second of one name would silently take the place of the first."""
+    name = "MOSS_DEMO_REMOTES"
+    two = from_environment({name: "a=http://one:8000/v1 b=http://:KEY@two"}).remotes
+    assert [(server.name, server.base_url, server.key) for server in two] == [
+        ("a", "http://one:8000/v1", None),
+        ("b", "http://two/v1", "KEY"),
+    ]
+    with pytest.raises(RequestError, match="REMOTES names a twice; give each its own name"):
+        from_environment({name: "a=http://one:8000/v1 a=http://two:8000/v1"})
+
+
 def test_kernels_are_kept_in_the_folder_of_the_host(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

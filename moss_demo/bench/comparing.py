@@ -49,13 +49,15 @@ def compare_reports(first: Report, second: Report) -> Table:
 def report_title(report: Report) -> str:
     """Name a report in a list: when, where, what."""
     found = report.environment
-    plans = ", ".join(plan.value for plan in report.plans)
-    if found is None:
-        return f"{plans}, cut short"
-    state = "" if report.seconds is not None else ", cut short"
-    quick = ", quick" if report.quick else ""
-    when = found.started_at.replace("T", " ").removesuffix("+00:00")
-    return f"{when} · {found.hardware} · {found.checkpoint} · {plans}{quick}{state}"
+    parts = [", ".join(plan.value for plan in report.plans)]
+    if found is not None:
+        when = found.started_at.replace("T", " ").removesuffix("+00:00")
+        parts = [when, found.hardware, found.checkpoint, *parts]
+    if report.quick:
+        parts.append("quick")
+    if report.seconds is None:
+        parts.append("cut short")
+    return " · ".join(parts)
 
 
 def _origin(letter: str, report: Report) -> str:

@@ -106,7 +106,15 @@ def test_two_reports_are_compared_case_by_case(report: Report) -> None:
     assert table.rows[1][-2:] == ("2.00×", "")
     assert len(table.rows) == 2
     assert any("cases are in one of the two only" in note for note in table.notes)
-    assert "NVIDIA H200" in report_title(report)
+
+
+def test_a_title_says_what_a_report_lacks(report: Report) -> None:
+    """Its parts stand apart, as the page's Chinese looks them up one by one."""
+    whole = report_title(replace(report, plans=(Plan.ENCODER, Plan.E2E)))
+    assert whole.endswith(" · NVIDIA H200 · synthetic-0.9b · encoder, e2e")
+    broken = replace(report, plans=(Plan.E2E,), quick=True, seconds=None)
+    assert report_title(broken).endswith(" · e2e · quick · cut short")
+    assert report_title(replace(broken, environment=None)) == "e2e · quick · cut short"
 
 
 def test_a_changed_recording_is_remarked(report: Report) -> None:
