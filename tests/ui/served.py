@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import gradio as gr
+from playwright.sync_api import Page, expect
 
 from moss_demo.serving.context import AppContext
 from moss_demo.ui.app import build_app, launch
@@ -17,3 +18,8 @@ def serving(context: AppContext) -> Iterator[str]:
         yield launch(page, context, host="127.0.0.1")
     finally:
         page.close(verbose=False)
+
+
+def await_charts(page: Page) -> None:
+    """Wait for what is drawn last in a tab that holds charts: their buttons."""
+    expect(page.locator(".modebar-btn:visible").first).to_be_attached()

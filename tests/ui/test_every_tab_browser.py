@@ -13,7 +13,7 @@ from moss_demo.ui.samples import list_samples
 
 from ..batch.turns import cut_turns, write_archive
 from ..engine.loopback import always, loopback
-from .served import serving
+from .served import await_charts, serving
 
 pytestmark = pytest.mark.browser
 
@@ -101,6 +101,8 @@ def visits(page: Page) -> Iterator[str]:
         page.get_by_role("tab", name=tab, exact=True).click()
         for part in parts:
             page.get_by_role("tab", name=part, exact=True).locator("visible=true").click()
+            if part in ("Charts", "One axis"):
+                await_charts(page)
             expect(page.locator(".empty").locator("visible=true")).to_have_count(0)
             yield f"{tab}, {part}"
         if not parts:
