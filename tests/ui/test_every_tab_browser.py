@@ -17,7 +17,6 @@ from .served import await_charts, serving
 
 pytestmark = pytest.mark.browser
 
-
 HEARD = "[0.00][S01]so that the next meeting[1.20]"
 PARTS = {
     "Transcribe": ("Downloads", "Charts", "Raw text", "History", "Figures"),
