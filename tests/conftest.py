@@ -1,6 +1,7 @@
 """Options of the whole test run."""
 
 import logging
+import os
 import signal
 
 import pytest
@@ -24,13 +25,22 @@ settings.register_profile("no clock", deadline=None)
 settings.load_profile("no clock")  # a busy machine fails nothing
 
 
+_FIRST_PORT, _PORTS = 7860, 100
+"""Where Gradio looks for a free port, and how many it tries."""
+
+
 def pytest_configure() -> None:
     """Import what the app imports, when the app does; format no traces of compilations.
+
+    Every process of the run serves from ports of its own: Gradio closes the probe that found one
+    free before it listens there, and of two at once the second would get nothing.
 
     A shell starts jobs in its background with Ctrl+C ignored, and every program that a test starts
     would inherit that.
     """
     hide_torchao()
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.environ.setdefault("GRADIO_SERVER_PORT", str(_FIRST_PORT + worker * _PORTS))
     logging.getLogger("torch.__trace").propagate = False
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -17,7 +17,7 @@ from moss_demo.ui.benchmarking import Snapshot
 from moss_demo.ui.data_panels import table_rows
 from moss_demo.ui.files import write_charts, write_text
 from moss_demo.ui.report_shelf import Shelf
-from moss_demo.ui.wiring import Updates, as_toast
+from moss_demo.ui.wiring import Updates, as_toast, withdrawn
 
 
 def hidden() -> Any:
@@ -26,15 +26,23 @@ def hidden() -> Any:
 
 
 def outputs(results: Results) -> list[gr.components.Component]:
-    """List what `shown` and `compared` change."""
+    """List what `shown` and `emptied` change."""
     return [
         results.tables,
         results.notices,
         results.origin,
-        results.comparison,
         *results.plots,
         *results.downloads,
     ]
+
+
+def emptied(results: Results) -> Updates:
+    """Show no report, and offer none: what was shown before is not what comes next."""
+    return {
+        results.tables: [],
+        results.notices: gr.HTML(value=[], visible=False),
+        results.origin: [],
+    } | withdrawn(results.plots, results.downloads)
 
 
 def measuring(results: Results, snapshot: Snapshot) -> Updates:

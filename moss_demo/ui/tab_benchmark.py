@@ -15,10 +15,32 @@ from moss_demo.errors import MossDemoError, ReportError
 from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_benchmark
 from moss_demo.ui.benchmark_layout import Inputs, Results, lay_out_inputs, lay_out_results
-from moss_demo.ui.benchmark_results import compared, hidden, measuring, outputs, shown
+from moss_demo.ui.benchmark_results import (
+    compared,
+    emptied,
+    hidden,
+    measuring,
+    outputs,
+    shown,
+)
 from moss_demo.ui.benchmarking import Wishes, measure
 from moss_demo.ui.report_shelf import Shelf, with_report
 from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The states of a visit.
+
+    Attributes:
+        session: reports that nobody else sees.
+        outcome: the `Outcome` of the benchmark that runs or ran last.
+        running: whether one goes on.
+    """
+
+    session: gr.State
+    outcome: gr.State
+    running: gr.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +59,24 @@ class Outcome:
 def build(context: AppContext, tab: gr.Tab) -> None:
     """Lay the tab out inside the current `gr.Blocks` and wire it."""
     shelf = Shelf(open_history(context.settings.cache))
-    session, outcome = gr.State(()), gr.State(None)
+    visit = Visit(gr.State(()), gr.State(None), gr.State(False))
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             inputs = lay_out_inputs(context)
         with gr.Column(scale=8, min_width=320):
             results = lay_out_results()
-    _wire_reports(shelf, results, session, tab)
-    _wire_run(context, shelf, inputs, results, session, outcome)
+    _wire_reports(shelf, results, visit, tab)
+    _wire_run(context, shelf, inputs, results, visit)
 
 
-def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab) -> None:
+def _wire_reports(shelf: Shelf, results: Results, visit: Visit, tab: gr.Tab) -> None:
     """Everything that shows a report that is there already."""
+    session = visit.session
 
     def list_reports(values: Updates) -> Updates:
         choices = shelf.choices(values[session])
+        if values[visit.running]:  # what is being measured stays in view
+            return {results.choice: gr.Dropdown(choices), results.other: gr.Dropdown(choices)}
         keys = [key for _, key in choices]
         chosen = values[results.choice] if values[results.choice] in keys else None
         idle = present_benchmark.IDLE if keys else present_benchmark.NOTHING_KEPT
@@ -68,7 +93,7 @@ def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab
             report = shelf.load(values[results.choice], values[session])
         except ReportError as error:
             raise as_toast(error) from error
-        return shown(results, report) | compared(shelf, results, values, session)
+        return shown(results, report)
 
     def open_file(path: str, values: tuple[Report, ...]) -> Updates:
         try:
@@ -85,12 +110,16 @@ def _wire_reports(shelf: Shelf, results: Results, session: gr.State, tab: gr.Tab
 
     asked: set[Any] = {results.choice, results.other, session}
     lists = [results.choice, results.other]
-    tab.select(list_reports, asked, [*lists, results.status], queue=False, **HELPER)
+    tab.select(
+        list_reports, asked | {visit.running}, [*lists, results.status], queue=False, **HELPER
+    )
     results.choice.change(show, asked, outputs(results), **HELPER)
-    results.other.change(
+    gr.on(
+        [results.choice.change, results.other.change],
         lambda values: compared(shelf, results, values, session),
         asked,
         results.comparison,
+        trigger_mode="always_last",
         **HELPER,
     )
     results.opened.upload(open_file, [results.opened, session], [session, *lists], **HELPER)
@@ -101,28 +130,23 @@ def _wire_run(
     shelf: Shelf,
     inputs: Inputs,
     results: Results,
-    session: gr.State,
-    outcome: gr.State,
+    visit: Visit,
 ) -> None:
     """Start, measure, stop and finish."""
+    session, outcome = visit.session, visit.outcome
 
     def begin() -> Updates:
-        return (
-            started(inputs.start, inputs.stop)
-            | {
-                results.status: present.STARTING,
-                results.choice: gr.Dropdown(value=None),
-                outcome: None,
-            }
-            | {plot: gr.Plot(visible=False) for plot in results.plots}
-        )
+        buttons = started(inputs.start, inputs.stop)
+        return buttons | {results.status: present.STARTING, outcome: None, visit.running: True}
 
     def run(values: Updates) -> Iterator[Updates]:
         try:
             with closing(measure(_wishes(inputs, values), context)) as snapshots:
+                fresh = emptied(results) | {results.choice: gr.Dropdown(value=None)}
                 for snapshot in snapshots:
                     kept = Outcome(snapshot.report, snapshot.is_private)
-                    yield {outcome: kept} | measuring(results, snapshot)
+                    yield {outcome: kept} | fresh | measuring(results, snapshot)
+                    fresh = {}
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error)), results.bar: hidden()}
             raise as_toast(error) from error
@@ -143,10 +167,10 @@ def _wire_run(
         }
 
     def end() -> Updates:
-        return ended(inputs.start, inputs.stop)
+        return ended(inputs.start, inputs.stop) | {visit.running: False}
 
-    buttons = [inputs.start, inputs.stop]
-    live = [results.status, results.bar, results.tables, results.notices]
+    buttons = [inputs.start, inputs.stop, visit.running]
+    live = [results.status, results.bar, results.choice, *outputs(results)]
     asked = {
         inputs.plans,
         inputs.samples,
@@ -156,11 +180,7 @@ def _wire_run(
         inputs.quick,
     }
     begun = inputs.start.click(
-        begin,
-        None,
-        [*buttons, results.status, results.choice, outcome, *results.plots],
-        queue=False,
-        **HELPER,
+        begin, None, [*buttons, results.status, outcome], queue=False, **HELPER
     )
     job = begun.then(run, asked, [outcome, *live], **HELPER, **ON_DEVICE)
     job.then(

@@ -25,9 +25,9 @@ from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.handover import ComparisonFiles
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
-from moss_demo.ui.timeline import TimelineStatus, timeline_update
+from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
 from moss_demo.ui.visitor import hold
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started
+from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started, withdrawn
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -51,19 +51,21 @@ def build(context: AppContext, handed: gr.State) -> None:
 
     def run(values: Updates) -> Iterator[Updates]:
         count = values[number] + 1
-        yield {number: count} | _cleared(results)
+        fresh: Updates = {number: count} | _cleared(results)
         try:
             choices = _choices(context, inputs, values)
             recording = values[inputs.player]
             open_request = partial(_request, context, recording)
             with closing(compare(choices, open_request, context.pool)) as states:
                 for state in states:
+                    if not state.sides:
+                        yield {results.status: state.status}
+                        continue
                     asked = question_of(choices, state, recording)
                     ask = gr.Button(interactive=asked is not None)
-                    yield _shown(results, state, count) | {
-                        question: asked,
-                        results.numbers.ask: ask,
-                    }
+                    shown = _shown(results, state, count)
+                    yield fresh | shown | {question: asked, results.numbers.ask: ask}
+                    fresh = {}
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error))}
             raise as_toast(error) from error
@@ -168,19 +170,20 @@ def _request(context: AppContext, path: str | None) -> Request | None:
 
 
 def _cleared(results: Results) -> Updates:
+    """Take away what belongs to the comparison before."""
     return {
+        results.titles[1]: "B",
+        results.timelines[1]: empty_update(),
         results.verdict: [],
         results.notices: gr.HTML(value=[], visible=False),
         results.diff: [],
-        results.axis_plot: gr.Plot(visible=False),
-        results.drift_plot: gr.Plot(visible=False),
         results.figures: [],
         results.numbers.ask: gr.Button(interactive=False),
         results.numbers.status: present_numbers.TENSORS_IDLE,
         results.numbers.tensors: [],
         results.numbers.lines: gr.HTML(value=[], visible=False),
         results.numbers.weights: [],
-    } | {button: gr.DownloadButton(interactive=False) for button in results.downloads}
+    } | withdrawn((results.axis_plot, results.drift_plot), results.downloads)
 
 
 def _shown(results: Results, state: Comparison, number: int) -> Updates:

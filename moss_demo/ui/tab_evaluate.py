@@ -13,7 +13,16 @@ from moss_demo.ui.evaluate_layout import BUILTIN, Inputs, Results, lay_out_input
 from moss_demo.ui.evaluation import Snapshot, Wishes, evaluate_uploads, write_files
 from moss_demo.ui.evaluation_figures import error_figure, length_figure, speakers_figure
 from moss_demo.ui.handover import hand_over
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, in_toast, started
+from moss_demo.ui.wiring import (
+    HELPER,
+    ON_DEVICE,
+    Updates,
+    as_toast,
+    ended,
+    in_toast,
+    started,
+    withdrawn,
+)
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -23,7 +32,7 @@ def build(context: AppContext, handed: gr.State) -> None:
         context: the server's.
         handed: takes the `ComparisonFiles` of a row that is clicked.
     """
-    kept = gr.State(None)
+    kept, begun = gr.State(None), gr.State(False)
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             inputs = lay_out_inputs(context)
@@ -32,26 +41,32 @@ def build(context: AppContext, handed: gr.State) -> None:
     inputs.what.change(
         lambda what: gr.File(visible=what != BUILTIN), inputs.what, inputs.uploads, **HELPER
     )
-    _wire_run(context, inputs, results, kept)
+    _wire_run(context, inputs, results, kept, begun)
     _wire_rows(context, results, kept, handed)
 
 
-def _wire_run(context: AppContext, inputs: Inputs, results: Results, kept: gr.State) -> None:
-    """Start, evaluate, stop and finish."""
+def _wire_run(
+    context: AppContext, inputs: Inputs, results: Results, kept: gr.State, begun: gr.State
+) -> None:
+    """Start, evaluate, stop and finish.
+
+    What was shown before stays until there is something to evaluate: `begun` says that there was.
+    """
 
     def begin() -> Updates:
-        return (
-            started(inputs.start, inputs.stop)
-            | {kept: None, results.status: present.STARTING, results.table: [], results.tables: []}
-            | {plot: gr.Plot(visible=False) for plot in results.plots}
-            | {b: gr.DownloadButton(interactive=False) for b in results.downloads.values()}
-        )
+        return started(inputs.start, inputs.stop) | {begun: False, results.status: present.STARTING}
 
     def run(values: Updates) -> Iterator[Updates]:
         try:
             with closing(evaluate_uploads(_wishes(inputs, values), context)) as snapshots:
+                fresh = withdrawn(results.plots, results.downloads.values())
+                fresh |= {results.tables: [], begun: True}
                 for snapshot in snapshots:
-                    yield {kept: snapshot} | _running(results, snapshot)
+                    if not snapshot.entries:
+                        yield {results.status: snapshot.status}
+                        continue
+                    yield {kept: snapshot} | fresh | _running(results, snapshot)
+                    fresh = {}
         except MossDemoError as error:
             yield {results.status: present.failed_line(str(error)), results.bar: _hidden()}
             raise as_toast(error) from error
@@ -59,7 +74,7 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, kept: gr.St
     def finish(values: Updates) -> Updates:
         snapshot: Snapshot | None = values[kept]
         idle: Updates = {results.bar: _hidden()}
-        if snapshot is None or not snapshot.clips:
+        if snapshot is None or not values[begun] or not snapshot.clips:
             return idle | {results.status: present_evaluation.STOPPED_EARLY}
         return idle | _finished(results, snapshot)
 
@@ -69,10 +84,15 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, kept: gr.St
     buttons = [inputs.start, inputs.stop]
     live = [results.status, results.bar, results.notices, results.table]
     all_results = [*live, results.tables, *results.plots, *results.downloads.values()]
+    streamed = [kept, begun, *all_results]
     asked = {inputs.what, inputs.uploads, inputs.checkpoint, inputs.precision, inputs.level}
-    begun = inputs.start.click(begin, None, [*buttons, kept, *all_results], queue=False, **HELPER)
-    job = begun.then(run, asked, [kept, *live], **HELPER, **ON_DEVICE)
-    job.then(finish, {kept}, all_results, **HELPER).then(end, None, buttons, queue=False, **HELPER)
+    pressed = inputs.start.click(
+        begin, None, [*buttons, begun, results.status], queue=False, **HELPER
+    )
+    job = pressed.then(run, asked, streamed, **HELPER, **ON_DEVICE)
+    job.then(finish, {kept, begun}, all_results, **HELPER).then(
+        end, None, buttons, queue=False, **HELPER
+    )
     job.failure(end, None, buttons, queue=False, **HELPER)
     inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
 

@@ -28,6 +28,7 @@ from moss_demo.ui.transcribe_layout import (
 from moss_demo.ui.transcribe_results import (
     draw_charts,
     outputs,
+    show_begun,
     show_ended,
     show_streaming,
     show_transcript,
@@ -145,12 +146,14 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: Sta
         yield {states.names: {}, states.begun: number}
         try:
             with closing(transcribe(_wishes(inputs, states.source, values), context)) as snapshots:
+                fresh = show_begun(results)
                 for snapshot in snapshots:
                     if isinstance(snapshot, Waiting):
                         yield {results.status: present.waiting_line(snapshot.place)}
                         continue
                     kept = outcome_of(snapshot, number, values[states.source])
-                    yield {states.outcome: kept} | show_streaming(results, snapshot, number)
+                    yield {states.outcome: kept} | fresh | show_streaming(results, snapshot, number)
+                    fresh = {}
         except MossDemoError as error:
             failed = {} if kept is None else {states.outcome: replace(kept, failure=str(error))}
             yield failed | {results.status: present.failed_line(str(error))}

@@ -15,7 +15,7 @@ from moss_demo.ui.outcome import Outcome
 from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
 from moss_demo.ui.transcribe_layout import Results
 from moss_demo.ui.transcription import Snapshot
-from moss_demo.ui.wiring import Updates, in_toast
+from moss_demo.ui.wiring import Updates, in_toast, withdrawn
 
 Charts = tuple[go.Figure, go.Figure]
 """Timeline and talk time of a run, drawn once for the page and for the file."""
@@ -50,6 +50,15 @@ def show_streaming(results: Results, snapshot: Snapshot, number: int) -> Updates
     }
 
 
+def show_begun(results: Results) -> Updates:
+    """Take away what was drawn, written and offered of the run before."""
+    plots = results.timeline_plot, results.talk_time_plot
+    return {
+        results.download_notes: f"{present.DOWNLOADS}.",
+        results.raw: "",
+    } | withdrawn(plots, _files(results))
+
+
 def draw_charts(kept: Outcome) -> Charts:
     """Draw a run as it stands now."""
     run = kept.shown
@@ -81,7 +90,7 @@ def show_transcript(results: Results, kept: Outcome, charts: Charts) -> Updates:
         results.talk_time_plot: gr.Plot(charts[1], visible=True),
     }
     if files is None:
-        updates |= _without_downloads(results)
+        updates |= withdrawn((), _files(results))
     else:
         updates[results.charts_file] = gr.DownloadButton(value=files.charts, interactive=True)
         for fmt, button in results.downloads:
@@ -97,11 +106,7 @@ def show_nothing(results: Results) -> Updates:
         results.timeline: empty_update(),
         results.notices: gr.HTML(value=[], visible=False),
         results.figures: [],
-        results.download_notes: f"{present.DOWNLOADS}.",
-        results.timeline_plot: gr.Plot(visible=False),
-        results.talk_time_plot: gr.Plot(visible=False),
-        results.raw: "",
-    } | _without_downloads(results)
+    } | show_begun(results)
 
 
 def show_view(kept: Outcome, problem: str = "") -> dict[str, Any]:
@@ -132,9 +137,8 @@ def with_files(kept: Outcome, charts: Charts) -> Outcome:
     return replace(kept, files=files)
 
 
-def _without_downloads(results: Results) -> Updates:
-    buttons = [results.charts_file, *(button for _, button in results.downloads)]
-    return {button: gr.DownloadButton(interactive=False) for button in buttons}
+def _files(results: Results) -> list[gr.DownloadButton]:
+    return [results.charts_file, *(button for _, button in results.downloads)]
 
 
 def _status_line(kept: Outcome) -> str:

@@ -1,5 +1,6 @@
 """What the wiring of every tab shares: private helper events, and a Start with its Stop."""
 
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -30,6 +31,12 @@ def started(start: gr.Button, stop: gr.Button) -> Updates:
 def ended(start: gr.Button, stop: gr.Button) -> Updates:
     """Return the buttons' state when nothing runs."""
     return {start: gr.Button(interactive=True), stop: gr.Button(interactive=False)}
+
+
+def withdrawn(plots: Iterable[gr.Plot], downloads: Iterable[gr.DownloadButton]) -> Updates:
+    """Hide charts and offer no files: what they hold is of a run before the one in view."""
+    hidden: Updates = {plot: gr.Plot(visible=False) for plot in plots}
+    return hidden | {button: gr.DownloadButton(interactive=False) for button in downloads}
 
 
 def in_toast(sentence: object) -> str:

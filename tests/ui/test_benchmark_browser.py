@@ -99,8 +99,18 @@ def test_an_own_recording_is_measured_compared_and_kept_from_others(
     expect(opened.locator("#bench-comparison")).to_contain_text("Two reports")
     assert len(list((cache / "reports").iterdir())) == 1
 
+    _choose(opened)
+    opened.locator("#bench-start").click()
+    expect(opened.locator("#bench-status")).to_contain_text("No plan is chosen")
+    expect(opened.locator("#bench-comparison")).to_contain_text("Two reports")
+
+    _choose(opened, "batch")
     opened.locator("#bench-start").click()
     expect(opened.locator("#bench-progress [role=progressbar]")).to_be_visible()
+    expect(opened.locator("#bench-json")).to_be_disabled()
+    opened.get_by_role("tab", name="System").click()
+    opened.get_by_role("tab", name="Benchmark").click()
+    expect(opened.locator("#bench-report input")).to_have_value("")
     opened.locator("#bench-stop").click()
     expect(opened.locator("#bench-start")).to_be_enabled()
     expect(opened.locator("#bench-status")).to_contain_text("Stopped")

@@ -72,6 +72,12 @@ def test_a_zip_becomes_figures_and_a_row_opens_beside_its_reference(
     expect(page.locator("#timeline-b .tl-row")).to_contain_text("<b>next</b>")
     expect(page.locator("#diff")).to_contain_text("meeting")
 
+    page.get_by_role("tab", name="Evaluate").click()
+    page.locator("#evaluate-uploads").get_by_label("Clear").click()
+    page.locator("#evaluate-start").click()
+    expect(status).to_contain_text("nothing to evaluate yet")
+    expect(rows.nth(1)).to_contain_text("gone.wav")
+
 
 def test_nothing_to_evaluate_is_said_and_the_page_goes_on(quiet_page: Page, address: str) -> None:
     """A press without an upload ends in a sentence, and the button works again."""

@@ -141,8 +141,10 @@ def test_stop_keeps_what_was_written_and_the_next_run_works(opened: Page) -> Non
     opened.get_by_role("tab", name="Downloads").click()
     assert "-->" in _download(opened, "vtt")
     _start(opened)
+    expect(opened.locator("#download-vtt")).to_be_disabled()
     _wait_for_end(opened)
     expect(opened.locator("#status")).to_contain_text("Done in")
+    expect(opened.locator("#download-vtt")).to_be_enabled()
 
 
 def test_a_closed_tab_stops_its_run(opened: Page, app: AppContext) -> None:
@@ -338,6 +340,12 @@ def test_two_precisions_are_compared_on_one_recording(opened: Page) -> None:
     expect(opened.locator("#tensors-status")).to_have_text(DONE)
     expect(opened.locator("#tensors")).to_contain_text("teacher-forced logits")
     expect(opened.locator("#weight-lines")).to_contain_text("Neither side")
+
+    opened.locator("#compare-recording").get_by_label("Clear").click()
+    opened.locator("#compare-start").click()
+    expect(opened.locator("#compare-status")).to_contain_text("no recording yet")
+    expect(opened.locator("#verdict")).to_contain_text("Words safe")
+    expect(opened.locator("#tensors")).to_contain_text("teacher-forced logits")
 
 
 def test_the_system_tab_says_what_runs_here(opened: Page) -> None:
