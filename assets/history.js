@@ -45,7 +45,6 @@ function line(row) {
   for (const figure of figures) figure.className = "figure";
   const acts = document.createElement("td");
   const open = press("Open", row.file, () => trigger("reopen", { number: row.number }));
-  open.disabled = row.shown;
   acts.className = "acts";
   acts.append(open, press("Delete", row.file, (button) => forget(row, button)));
   item.append(name, cell(when), cell(row.checkpoint, true), cell(row.precision), ...figures, acts);

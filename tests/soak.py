@@ -159,7 +159,7 @@ def running_app(folder: Path) -> Iterator[tuple[str, int]]:
         try:
             assert supervisor.stdout is not None
             address = supervisor.stdout.readline().removeprefix("Open ").strip()
-            while httpx.get(f"{address}health").status_code != 200:
+            while httpx.get(f"{address}health", timeout=60).status_code != 200:
                 time.sleep(0.5)
             children = Path(f"/proc/{supervisor.pid}/task/{supervisor.pid}/children")
             yield address, int(children.read_text(encoding="ascii").split()[0])
@@ -191,10 +191,10 @@ def make_requests(
 
 def footprint(address: str, pid: int) -> Footprint:
     """Wait until nothing runs and idle threads have gone, then count."""
-    while httpx.get(f"{address}health").json()["in_line"]:
+    while httpx.get(f"{address}health", timeout=60).json()["in_line"]:
         time.sleep(0.2)
     time.sleep(12.0)
-    httpx.post(f"{address}v1/audio/transcriptions", files={"file": b""})
+    httpx.post(f"{address}v1/audio/transcriptions", files={"file": b""}, timeout=60)
     time.sleep(0.5)  # a new task makes the pool let go of threads that were idle for ten seconds
     status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     values = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)

@@ -27,7 +27,7 @@ from moss_demo.serving.context import AppContext
 from moss_demo.ui import present, present_evaluation
 from moss_demo.ui.data_panels import BarState
 from moss_demo.ui.present_benchmark import bar_state
-from moss_demo.ui.visitor import hold, new_folder
+from moss_demo.ui.visitor import hold, new_folder, writing
 
 MAX_ROWS = 1_000
 """Recordings of one evaluation on the page; the command line takes any number."""
@@ -64,6 +64,8 @@ class Snapshot:
         bar: how far it is, None before the first row.
         report: once everything is done.
         folder: of the finished tables.
+        failure: why it broke off, or empty.
+        is_over: whether all of it is shown and its files are offered.
     """
 
     status: str
@@ -75,6 +77,8 @@ class Snapshot:
     bar: BarState | None = None
     report: Report | None = None
     folder: Path | None = None
+    failure: str = ""
+    is_over: bool = False
 
 
 def evaluate_uploads(wishes: Wishes, context: AppContext) -> Generator[Snapshot, None, None]:
@@ -100,11 +104,16 @@ def evaluate_uploads(wishes: Wishes, context: AppContext) -> Generator[Snapshot,
 
 
 def write_files(snapshot: Snapshot) -> tuple[Report, Path]:
-    """Return the report and the folder of the tables; what was stopped gets tables of its rows."""
+    """Return the report and the folder of the tables; what was stopped gets tables of its rows.
+
+    Raises:
+        DiskError: they cannot be written.
+    """
     if snapshot.report is not None and snapshot.folder is not None:
         return snapshot.report, snapshot.folder
-    folder = new_folder()
-    return write_rows(folder, snapshot.clips, snapshot.timings), folder
+    with writing():
+        folder = new_folder()
+        return write_rows(folder, snapshot.clips, snapshot.timings), folder
 
 
 def _opened(wishes: Wishes, context: AppContext, folder: Path) -> tuple[Manifest, Sources]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.playback import browser_plays, playable_copy
-from moss_demo.ui.visitor import hold, new_folder, writing
+from moss_demo.ui.visitor import hold, new_folder, served, writing
 
 LONGEST_WAVEFORM_S = 600.0
 """A drawn waveform of an hour costs the browser about a gigabyte; the plain player does not."""
@@ -17,7 +17,7 @@ class Recording:
 
     Attributes:
         source: the file as it was uploaded; this is what gets transcribed.
-        player: the file that the player gets.
+        player: the file that the player gets, as the page names it.
         duration_s: length in seconds.
         warnings: what the decoder had to say, one sentence each.
     """
@@ -33,6 +33,11 @@ class Recording:
         return self.duration_s <= LONGEST_WAVEFORM_S
 
 
+def recording_of(player: str | None, opened: Recording | None) -> Recording | None:
+    """Return what was opened last if that is what the player holds, else None."""
+    return opened if opened is not None and opened.player == player else None
+
+
 def open_recording(path: str, max_duration_s: float) -> Recording:
     """Decode a recording once, so that what is wrong with it is said at once.
 
@@ -43,8 +48,7 @@ def open_recording(path: str, max_duration_s: float) -> Recording:
     source = Path(path)
     hold(path)
     clip = read_audio(source, max_duration_s=max_duration_s)
-    player = source
-    if not browser_plays(source):
-        with writing():
-            player = playable_copy(clip, new_folder())
-    return Recording(path, str(player), clip.duration_s, clip.warnings)
+    with writing():
+        plays = browser_plays(source)
+        player = served(source if plays else playable_copy(clip, new_folder()))
+    return Recording(path, player, clip.duration_s, clip.warnings)

@@ -15,8 +15,8 @@ MAX_IN_SESSION = 8
 
 _SESSION, _KEPT, _SHIPPED = "session", "kept", "shipped"
 
-Session = tuple[Report, ...]
-"""Reports that nobody else sees, the newest last."""
+Session = tuple[tuple[int, Report], ...]
+"""Reports that nobody else sees, each with a number of its own, the newest last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Shelf:
         """
         own = [
             (f"This session: {report_title(report)}", f"{_SESSION}:{number}")
-            for number, report in enumerate(session)
+            for number, report in session
         ]
         kept = [(row.title, f"{_KEPT}:{row.name}") for row in self.history.kept()]
         keys = [f"{_SHIPPED}:{path.name}" for path in sorted(self.shipped.glob("*.json"))]
@@ -57,8 +57,10 @@ class Shelf:
         kind, _, name = key.partition(":")
         if kind == _KEPT:
             return self.history.load(name)
-        if kind == _SESSION and name.isdecimal() and int(name) < len(session):
-            return session[int(name)]
+        if kind == _SESSION:
+            own = next((report for number, report in session if str(number) == name), None)
+            if own is not None:
+                return own
         path = next((path for path in self.shipped.glob("*.json") if path.name == name), None)
         if kind != _SHIPPED or path is None:
             raise ReportError("That report is not there any more; choose another one.")
@@ -75,5 +77,5 @@ class Shelf:
 
 def with_report(session: Session, report: Report) -> tuple[Session, str]:
     """Add a report to the session; returns it with the key of the report."""
-    grown = (*session, report)[-MAX_IN_SESSION:]
-    return grown, f"{_SESSION}:{len(grown) - 1}"
+    number = session[-1][0] + 1 if session else 0
+    return (*session, (number, report))[-MAX_IN_SESSION:], f"{_SESSION}:{number}"

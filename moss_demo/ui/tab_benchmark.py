@@ -1,6 +1,6 @@
 """The Benchmark tab: handlers that only translate, and their wiring."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from moss_demo.bench.report import Report
 from moss_demo.bench.report_json import MAX_REPORT_BYTES, read_report
 from moss_demo.errors import MossDemoError, ReportError
 from moss_demo.serving.context import AppContext
-from moss_demo.ui import present, present_benchmark
+from moss_demo.ui import present_benchmark
 from moss_demo.ui.benchmark_layout import Inputs, Results, lay_out_inputs, lay_out_results
 from moss_demo.ui.benchmark_results import (
     compared,
@@ -24,8 +24,8 @@ from moss_demo.ui.benchmark_results import (
     shown,
 )
 from moss_demo.ui.benchmarking import Wishes, measure
-from moss_demo.ui.report_shelf import Shelf, with_report
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started
+from moss_demo.ui.report_shelf import Session, Shelf, with_report
+from moss_demo.ui.wiring import HELPER, Job, Phase, Switch, Updates, as_toast, wire_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Visit:
     Attributes:
         session: reports that nobody else sees.
         outcome: the `Outcome` of the benchmark that runs or ran last.
-        running: whether one goes on.
+        phase: how far it is, a `Phase`.
     """
 
     session: gr.State
     outcome: gr.State
-    running: gr.State
+    phase: gr.State
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Outcome:
 def build(context: AppContext, tab: gr.Tab) -> None:
     """Lay the tab out inside the current `gr.Blocks` and wire it."""
     shelf = Shelf(open_history(context.settings.cache))
-    visit = Visit(gr.State(()), gr.State(None), gr.State(False))
+    visit = Visit(gr.State(()), gr.State(None), gr.State(Phase.IDLE))
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             inputs = lay_out_inputs(context)
@@ -75,7 +75,7 @@ def _wire_reports(shelf: Shelf, results: Results, visit: Visit, tab: gr.Tab) -> 
 
     def list_reports(values: Updates) -> Updates:
         choices = shelf.choices(values[session])
-        if values[visit.running]:  # what is being measured stays in view
+        if values[visit.phase] is not Phase.IDLE:  # what is being measured stays in view
             return {results.choice: gr.Dropdown(choices), results.other: gr.Dropdown(choices)}
         keys = [key for _, key in choices]
         chosen = values[results.choice] if values[results.choice] in keys else None
@@ -90,12 +90,11 @@ def _wire_reports(shelf: Shelf, results: Results, visit: Visit, tab: gr.Tab) -> 
         if not values[results.choice]:
             return {results.tables: gr.skip()}
         try:
-            report = shelf.load(values[results.choice], values[session])
-        except ReportError as error:
+            return shown(results, shelf.load(values[results.choice], values[session]))
+        except MossDemoError as error:
             raise as_toast(error) from error
-        return shown(results, report)
 
-    def open_file(path: str, values: tuple[Report, ...]) -> Updates:
+    def open_file(path: str, values: Session) -> Updates:
         try:
             report = _read_file(Path(path))
         except ReportError as error:
@@ -110,9 +109,7 @@ def _wire_reports(shelf: Shelf, results: Results, visit: Visit, tab: gr.Tab) -> 
 
     asked: set[Any] = {results.choice, results.other, session}
     lists = [results.choice, results.other]
-    tab.select(
-        list_reports, asked | {visit.running}, [*lists, results.status], queue=False, **HELPER
-    )
+    tab.select(list_reports, asked | {visit.phase}, [*lists, results.status], queue=False, **HELPER)
     results.choice.change(show, asked, outputs(results), **HELPER)
     gr.on(
         [results.choice.change, results.other.change],
@@ -135,42 +132,35 @@ def _wire_run(
     """Start, measure, stop and finish."""
     session, outcome = visit.session, visit.outcome
 
-    def begin() -> Updates:
-        buttons = started(inputs.start, inputs.stop)
-        return buttons | {results.status: present.STARTING, outcome: None, visit.running: True}
+    def stream(values: Updates) -> Generator[Updates, None, None]:
+        fresh = emptied(results) | {results.choice: gr.Dropdown(value=None)}
+        with closing(measure(_wishes(inputs, values), context)) as snapshots:
+            for snapshot in snapshots:
+                kept = Outcome(snapshot.report, snapshot.is_private)
+                yield {outcome: kept} | fresh | measuring(results, snapshot)
+                fresh = {}
 
-    def run(values: Updates) -> Iterator[Updates]:
-        try:
-            with closing(measure(_wishes(inputs, values), context)) as snapshots:
-                fresh = emptied(results) | {results.choice: gr.Dropdown(value=None)}
-                for snapshot in snapshots:
-                    kept = Outcome(snapshot.report, snapshot.is_private)
-                    yield {outcome: kept} | fresh | measuring(results, snapshot)
-                    fresh = {}
-        except MossDemoError as error:
-            yield {results.status: present.failed_line(str(error)), results.bar: hidden()}
-            raise as_toast(error) from error
-
-    def finish(values: Updates) -> Updates:
+    def settle(values: Updates) -> Updates:
         kept: Outcome | None = values[outcome]
+        is_broken = values[visit.phase] is Phase.BROKEN
         idle: Updates = {results.bar: hidden(), outcome: None}
         if kept is None or not (kept.report.cases or kept.report.failures):
-            return idle | {results.status: present_benchmark.STOPPED_EARLY}
+            status = gr.skip() if is_broken else present_benchmark.STOPPED_EARLY
+            return idle | {results.status: status}
         grown, key, remark = _put_away(shelf, kept, values[session])
         choices = shelf.choices(grown)
         status = present_benchmark.ended_line(kept.report)
+        if is_broken:
+            status = gr.skip()
+        elif remark:
+            status = f"{status}. {remark}"
         return idle | {
             session: grown,
-            results.status: f"{status}. {remark}" if remark else status,
+            results.status: status,
             results.choice: gr.Dropdown(choices, value=key),
             results.other: gr.Dropdown(choices),
         }
 
-    def end() -> Updates:
-        return ended(inputs.start, inputs.stop) | {visit.running: False}
-
-    buttons = [inputs.start, inputs.stop, visit.running]
-    live = [results.status, results.bar, results.choice, *outputs(results)]
     asked = {
         inputs.plans,
         inputs.samples,
@@ -179,18 +169,13 @@ def _wire_run(
         inputs.precision,
         inputs.quick,
     }
-    begun = inputs.start.click(
-        begin, None, [*buttons, results.status, outcome], queue=False, **HELPER
-    )
-    job = begun.then(run, asked, [outcome, *live], **HELPER, **ON_DEVICE)
-    job.then(
-        finish,
-        {outcome, session},
-        [outcome, session, results.choice, results.other, results.status, results.bar],
-        **HELPER,
-    ).then(end, None, buttons, queue=False, **HELPER)
-    job.failure(end, None, buttons, queue=False, **HELPER)
-    inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
+    lists = [results.choice, results.other]
+    streamed = [outcome, results.bar, results.choice, *outputs(results)]
+    settled = [outcome, session, *lists, results.status, results.bar]
+    job = Job(stream, asked, streamed, settle, {outcome, session}, settled)
+    locked = (results.choice, results.opened)
+    switch = Switch(inputs.start, inputs.stop, results.status, visit.phase, locked)
+    wire_run(switch, [inputs.start.click], job)
 
 
 def _wishes(inputs: Inputs, values: Updates) -> Wishes:
@@ -204,9 +189,7 @@ def _wishes(inputs: Inputs, values: Updates) -> Wishes:
     )
 
 
-def _put_away(
-    shelf: Shelf, kept: Outcome, session: tuple[Report, ...]
-) -> tuple[tuple[Report, ...], str, str]:
+def _put_away(shelf: Shelf, kept: Outcome, session: Session) -> tuple[Session, str, str]:
     """Keep a report for everybody where it may be; returns session, key and what to say."""
     if not kept.is_private:
         try:

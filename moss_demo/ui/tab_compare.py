@@ -1,7 +1,7 @@
 """The Compare tab: handlers that only translate, and their wiring."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -9,10 +9,11 @@ from typing import Any
 
 import gradio as gr
 
+from moss_demo.domain.events import Run
 from moss_demo.domain.exports import ExportFormat, export
 from moss_demo.domain.request import Request
 from moss_demo.engine.audio_files import read_audio
-from moss_demo.errors import MossDemoError
+from moss_demo.errors import RequestError
 from moss_demo.scoring.report import verdict_dict
 from moss_demo.scoring.tensor_parity import StageParity
 from moss_demo.scoring.verdict import ParityVerdict
@@ -25,9 +26,15 @@ from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.handover import ComparisonFiles
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
-from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
+from moss_demo.ui.timeline import TimelineStatus, timeline_update
 from moss_demo.ui.visitor import hold
-from moss_demo.ui.wiring import HELPER, ON_DEVICE, Updates, as_toast, ended, started, withdrawn
+from moss_demo.ui.wiring import HELPER, Job, Phase, Switch, Updates, as_toast, wire_run, withdrawn
+
+BROKEN_OFF = {Phase.RUNNING: TimelineStatus.STOPPED, Phase.BROKEN: TimelineStatus.FAILED}
+"""What a side is whose run has no end, by how far the comparison was."""
+
+EMPTY = Run("", "", 0.0)
+"""A side that is not there yet."""
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -37,42 +44,47 @@ def build(context: AppContext, handed: gr.State) -> None:
         context: the server's.
         handed: `ComparisonFiles` of another tab, shown as soon as they come.
     """
-    number, question = gr.State(0), gr.State(None)
+    number, question, phase = gr.State(0), gr.State(None), gr.State(Phase.IDLE)
+    kept = gr.State(None)
     inputs = lay_out_inputs(context)
     results = lay_out_results()
     for sample, button in inputs.samples:
         button.click(lambda path=str(sample.path): path, None, inputs.player, **HELPER)
+    numbers = _wire_numbers(context, results, question)
 
-    def begin() -> Updates:
-        return started(inputs.start, inputs.stop)
-
-    def end() -> Updates:
-        return ended(inputs.start, inputs.stop)
-
-    def run(values: Updates) -> Iterator[Updates]:
+    def stream(values: Updates) -> Generator[Updates, None, None]:
         count = values[number] + 1
-        fresh: Updates = {number: count} | _cleared(results)
-        try:
-            choices = _choices(context, inputs, values)
-            recording = values[inputs.player]
-            open_request = partial(_request, context, recording)
-            with closing(compare(choices, open_request, context.pool)) as states:
-                for state in states:
-                    if not state.sides:
-                        yield {results.status: state.status}
-                        continue
-                    asked = question_of(choices, state, recording)
-                    ask = gr.Button(interactive=asked is not None)
-                    shown = _shown(results, state, count)
-                    yield fresh | shown | {question: asked, results.numbers.ask: ask}
-                    fresh = {}
-        except MossDemoError as error:
-            yield {results.status: present.failed_line(str(error))}
-            raise as_toast(error) from error
+        fresh: Updates = {number: count} | _cleared(results, count)
+        choices = _choices(context, inputs, values)
+        recording = values[inputs.player]
+        open_request = partial(_request, context, recording)
+        with closing(compare(choices, open_request, context.pool)) as states:
+            for state in states:
+                if not state.sides:  # the comparison before stays in view until then
+                    yield {results.status: state.status}
+                    continue
+                asked = question_of(choices, state, recording)
+                ask = gr.Button(interactive=asked is not None)
+                shown = _shown(results, state, count)
+                yield fresh | shown | {kept: state, question: asked, results.numbers.ask: ask}
+                fresh = {}
 
-    buttons = [inputs.start, inputs.stop]
-    outputs = [
+    def settle(values: Updates) -> Updates:
+        """Show both sides once more: of updates in quick succession the page may lose the last."""
+        state: Comparison | None = values[kept]
+        stopped = values[phase] is Phase.RUNNING
+        broken_off = BROKEN_OFF.get(values[phase])
+        sides = {} if state is None else _shown_sides(results, state, values[number], broken_off)
+        return sides | {results.status: present.COMPARE_STOPPED if stopped else gr.skip()}
+
+    def take(files: ComparisonFiles, now: Phase) -> tuple[str | None, str, str]:
+        if now is not Phase.IDLE:
+            raise as_toast(RequestError(present.BUSY))
+        return files.player, files.first, files.second
+
+    streamed = [
         number,
+        kept,
         results.status,
         *results.titles,
         *results.timelines,
@@ -95,54 +107,41 @@ def build(context: AppContext, handed: gr.State) -> None:
         ways = side.ways
         asked |= {side.checkpoint, side.precision, ways.decode, ways.encoder, side.saved}
     saved = [side.saved for side in inputs.sides]
-    taken = handed.change(_take, handed, [inputs.player, *saved], **HELPER)
-    jobs = []
-    for trigger in (inputs.start.click, taken.then):
-        begun = trigger(begin, None, buttons, queue=False, **HELPER)
-        job = begun.then(run, asked, outputs, **HELPER, **ON_DEVICE)
-        job.then(end, None, buttons, queue=False, **HELPER)
-        job.failure(end, None, buttons, queue=False, **HELPER)
-        jobs.append(job)
-    _wire_numbers(context, results, question)
-    inputs.stop.click(None, None, None, cancels=jobs, api_visibility="private").then(
-        lambda: present.COMPARE_STOPPED, None, results.status, **HELPER
-    )
+    taken = handed.change(take, [handed, phase], [inputs.player, *saved], **HELPER)
+    switch = Switch(inputs.start, inputs.stop, results.status, phase)
+    settled = [results.status, *results.titles, *results.timelines]
+    job = Job(stream, asked, streamed, settle, {kept, number}, settled, cancels=numbers)
+    wire_run(switch, [inputs.start.click, taken.then], job)
 
 
-def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> None:
+def _wire_numbers(context: AppContext, results: Results, question: gr.State) -> list[Any]:
     """Wire the comparison number by number, which runs both engines once more."""
     numbers = results.numbers
-    buttons = [numbers.ask, numbers.stop]
+    phase = gr.State(Phase.IDLE)
 
-    def run(asked: TensorQuestion) -> Iterator[Updates]:
-        try:
-            with closing(answer(asked, context.pool, context.settings.max_duration_s)) as lines:
-                for line, stages in lines:
-                    rows = {} if stages is None else {numbers.tensors: _tensors(stages)}
-                    yield {numbers.status: line} | rows
-        except MossDemoError as error:
-            yield {numbers.status: present.failed_line(str(error))}
-            raise as_toast(error) from error
+    def stream(values: Updates) -> Generator[Updates, None, None]:
+        asked: TensorQuestion | None = values[question]
+        if asked is None:  # a comparison has begun since
+            raise RequestError(present_numbers.TENSORS_IDLE)
+        with closing(answer(asked, context.pool, context.settings.max_duration_s)) as lines:
+            for line, stages in lines:
+                rows = {} if stages is None else {numbers.tensors: _tensors(stages)}
+                yield {numbers.status: line} | rows
 
-    begun = numbers.ask.click(
-        lambda: started(numbers.ask, numbers.stop), None, buttons, queue=False, **HELPER
+    def settle(values: Updates) -> Updates:
+        stopped = values[phase] is Phase.RUNNING
+        return {numbers.status: present_numbers.TENSORS_IDLE if stopped else gr.skip()}
+
+    job = Job(
+        stream, {question}, [numbers.status, numbers.tensors], settle, set(), [numbers.status]
     )
-    outputs = [numbers.status, numbers.tensors]
-    job = begun.then(run, question, outputs, **HELPER, **ON_DEVICE)
-    for outcome in (job.then, job.failure):
-        outcome(lambda: ended(numbers.ask, numbers.stop), None, buttons, queue=False, **HELPER)
-    numbers.stop.click(None, None, None, cancels=[job], api_visibility="private").then(
-        lambda: present_numbers.TENSORS_IDLE, None, numbers.status, **HELPER
-    )
+    switch = Switch(numbers.ask, numbers.stop, numbers.status, phase)
+    return wire_run(switch, [numbers.ask.click], job)
 
 
 def _tensors(stages: Sequence[StageParity]) -> list[dict[str, Any]]:
     rows = present_numbers.tensor_table(stages)
     return one_table("B against A, number by number", present_numbers.TENSOR_HEADERS, rows)
-
-
-def _take(files: ComparisonFiles) -> tuple[str | None, str, str]:
-    return files.player, files.first, files.second
 
 
 def _choices(context: AppContext, inputs: Inputs, values: Updates) -> tuple[SideChoice, SideChoice]:
@@ -169,11 +168,13 @@ def _request(context: AppContext, path: str | None) -> Request | None:
     return Request(read_audio(Path(path), max_duration_s=context.settings.max_duration_s))
 
 
-def _cleared(results: Results) -> Updates:
+def _cleared(results: Results, number: int) -> Updates:
     """Take away what belongs to the comparison before."""
     return {
         results.titles[1]: "B",
-        results.timelines[1]: empty_update(),
+        results.timelines[1]: timeline_update(
+            EMPTY, number=number, names={}, status=TimelineStatus.IDLE
+        ),
         results.verdict: [],
         results.notices: gr.HTML(value=[], visible=False),
         results.diff: [],
@@ -187,15 +188,23 @@ def _cleared(results: Results) -> Updates:
 
 
 def _shown(results: Results, state: Comparison, number: int) -> Updates:
-    updates: Updates = {results.status: state.status}
+    updates = {results.status: state.status} | _shown_sides(results, state, number)
+    if state.verdict is not None and len(state.sides) == 2:
+        updates |= _judged(results, state.verdict, (state.sides[0], state.sides[1]))
+    return updates
+
+
+def _shown_sides(
+    results: Results, state: Comparison, number: int, broken_off: TimelineStatus | None = None
+) -> Updates:
+    """Show titles and transcripts; `broken_off` says what a side is that has no end."""
+    updates: Updates = {}
     for letter, title, timeline, side in zip(
         "AB", results.titles, results.timelines, state.sides, strict=False
     ):
         updates[title] = f"{letter} · {side.title}"
-        status = None if side.run.finished is None else TimelineStatus.DONE
+        status = broken_off if side.run.finished is None else TimelineStatus.DONE
         updates[timeline] = timeline_update(side.run, number=number, names={}, status=status)
-    if state.verdict is not None and len(state.sides) == 2:
-        updates |= _judged(results, state.verdict, (state.sides[0], state.sides[1]))
     return updates
 
 

@@ -1,7 +1,8 @@
 """The Evaluate tab: handlers that only translate, and their wiring."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 
 import gradio as gr
 
@@ -15,12 +16,12 @@ from moss_demo.ui.evaluation_figures import error_figure, length_figure, speaker
 from moss_demo.ui.handover import hand_over
 from moss_demo.ui.wiring import (
     HELPER,
-    ON_DEVICE,
+    Job,
+    Phase,
+    Switch,
     Updates,
-    as_toast,
-    ended,
     in_toast,
-    started,
+    wire_run,
     withdrawn,
 )
 
@@ -32,7 +33,7 @@ def build(context: AppContext, handed: gr.State) -> None:
         context: the server's.
         handed: takes the `ComparisonFiles` of a row that is clicked.
     """
-    kept, begun = gr.State(None), gr.State(False)
+    kept = gr.State(None)
     with gr.Row(equal_height=False):
         with gr.Column(scale=4, min_width=320):
             inputs = lay_out_inputs(context)
@@ -41,60 +42,43 @@ def build(context: AppContext, handed: gr.State) -> None:
     inputs.what.change(
         lambda what: gr.File(visible=what != BUILTIN), inputs.what, inputs.uploads, **HELPER
     )
-    _wire_run(context, inputs, results, kept, begun)
+    _wire_run(context, inputs, results, kept)
     _wire_rows(context, results, kept, handed)
 
 
-def _wire_run(
-    context: AppContext, inputs: Inputs, results: Results, kept: gr.State, begun: gr.State
-) -> None:
-    """Start, evaluate, stop and finish.
+def _wire_run(context: AppContext, inputs: Inputs, results: Results, kept: gr.State) -> None:
+    """Start, evaluate, stop and finish; what was shown before stays until the device is taken."""
 
-    What was shown before stays until there is something to evaluate: `begun` says that there was.
-    """
-
-    def begin() -> Updates:
-        return started(inputs.start, inputs.stop) | {begun: False, results.status: present.STARTING}
-
-    def run(values: Updates) -> Iterator[Updates]:
+    def stream(values: Updates) -> Generator[Updates, None, None]:
+        fresh = withdrawn(results.plots, results.downloads.values()) | {results.tables: []}
+        snapshot: Snapshot | None = None
         try:
             with closing(evaluate_uploads(_wishes(inputs, values), context)) as snapshots:
-                fresh = withdrawn(results.plots, results.downloads.values())
-                fresh |= {results.tables: [], begun: True}
-                for snapshot in snapshots:
-                    if not snapshot.entries:
-                        yield {results.status: snapshot.status}
+                for each in snapshots:
+                    if each.bar is None and each.report is None:
+                        yield {results.status: each.status}
                         continue
+                    snapshot = each
                     yield {kept: snapshot} | fresh | _running(results, snapshot)
                     fresh = {}
         except MossDemoError as error:
-            yield {results.status: present.failed_line(str(error)), results.bar: _hidden()}
-            raise as_toast(error) from error
+            if snapshot is not None:
+                yield {kept: replace(snapshot, failure=str(error))}
+            raise
 
-    def finish(values: Updates) -> Updates:
+    def settle(values: Updates) -> Updates:
         snapshot: Snapshot | None = values[kept]
-        idle: Updates = {results.bar: _hidden()}
-        if snapshot is None or not values[begun] or not snapshot.clips:
-            return idle | {results.status: present_evaluation.STOPPED_EARLY}
-        return idle | _finished(results, snapshot)
+        if snapshot is not None and snapshot.clips and not snapshot.is_over:
+            return _finished(results, snapshot) | {kept: replace(snapshot, is_over=True)}
+        is_told = values[switch.phase] is Phase.BROKEN
+        status = gr.skip() if is_told else present_evaluation.STOPPED_EARLY
+        return {results.bar: _hidden(), results.status: status}
 
-    def end() -> Updates:
-        return ended(inputs.start, inputs.stop)
-
-    buttons = [inputs.start, inputs.stop]
     live = [results.status, results.bar, results.notices, results.table]
-    all_results = [*live, results.tables, *results.plots, *results.downloads.values()]
-    streamed = [kept, begun, *all_results]
+    changed = [kept, *live, results.tables, *results.plots, *results.downloads.values()]
     asked = {inputs.what, inputs.uploads, inputs.checkpoint, inputs.precision, inputs.level}
-    pressed = inputs.start.click(
-        begin, None, [*buttons, begun, results.status], queue=False, **HELPER
-    )
-    job = pressed.then(run, asked, streamed, **HELPER, **ON_DEVICE)
-    job.then(finish, {kept, begun}, all_results, **HELPER).then(
-        end, None, buttons, queue=False, **HELPER
-    )
-    job.failure(end, None, buttons, queue=False, **HELPER)
-    inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
+    switch = Switch(inputs.start, inputs.stop, results.status, gr.State(Phase.IDLE))
+    wire_run(switch, [inputs.start.click], Job(stream, asked, changed, settle, {kept}, changed))
 
 
 def _wire_rows(context: AppContext, results: Results, kept: gr.State, handed: gr.State) -> None:
@@ -113,7 +97,7 @@ def _wire_rows(context: AppContext, results: Results, kept: gr.State, handed: gr
             gr.Info(in_toast(error))
             return {handed: gr.skip()}
 
-    results.table.select(open_row, kept, handed, **HELPER)
+    results.table.select(open_row, kept, handed, trigger_mode="multiple", **HELPER)
 
 
 def _wishes(inputs: Inputs, values: Updates) -> Wishes:
@@ -141,14 +125,15 @@ def _running(results: Results, snapshot: Snapshot) -> Updates:
 
 
 def _finished(results: Results, snapshot: Snapshot) -> Updates:
-    """Show everything about an evaluation that ended or was stopped, and offer its files."""
+    """Show everything about an evaluation that ended, was stopped or failed; offer its files."""
     rows = present_evaluation.worst_first(snapshot.clips)
     figures = (error_figure(rows), length_figure(rows), speakers_figure(rows))
     report, folder = write_files(snapshot)
     status = snapshot.status if snapshot.report else present_evaluation.stopped_line(report)
     return (
         {
-            results.status: status,
+            results.bar: _hidden(),
+            results.status: present.failed_line(snapshot.failure) if snapshot.failure else status,
             results.table: present_evaluation.clip_rows(rows),
             results.tables: table_rows(present_evaluation.summary_tables(report)),
         }

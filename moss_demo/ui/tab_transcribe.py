@@ -1,6 +1,6 @@
 """The Transcribe tab: handlers that only translate, and their wiring."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from moss_demo.serving.context import AppContext
 from moss_demo.ui import offer, present
 from moss_demo.ui.lanes import namesake, speaker_name, with_name
 from moss_demo.ui.outcome import Outcome, outcome_of, over
-from moss_demo.ui.recording import Recording, open_recording
+from moss_demo.ui.recording import Recording, open_recording, recording_of
 from moss_demo.ui.revising import carry_out
 from moss_demo.ui.samples import Sample
 from moss_demo.ui.transcribe_history import wire_history
@@ -40,12 +40,12 @@ from moss_demo.ui.transcription import Wishes, prompt_text, transcribe
 from moss_demo.ui.wiring import (
     HELPER,
     IN_TURN,
-    ON_DEVICE,
+    Job,
+    Phase,
+    Switch,
     Updates,
-    as_toast,
-    ended,
     in_toast,
-    started,
+    wire_run,
 )
 
 
@@ -77,8 +77,11 @@ def _wire_recording(
     """Everything that brings a recording into the player."""
 
     def open_file(path: str | None, before: Recording | None) -> Updates:
+        """Open what the player holds, if it is not what was opened last."""
         if not path:
-            return {source: None, results.status: present.IDLE}
+            return unchanged if before is None else {source: None, results.status: present.IDLE}
+        if recording_of(path, before) is not None:
+            return unchanged
         try:
             recording = open_recording(path, context.settings.max_duration_s)
         except MossDemoError as error:
@@ -104,8 +107,10 @@ def _wire_recording(
     def open_sample(sample: Sample) -> Updates:
         return open_other(str(sample.path), None)
 
+    unchanged: Updates = {results.status: gr.skip()}
     outputs = [source, results.status, inputs.player]
-    inputs.player.input(open_file, [inputs.player, source], outputs, **HELPER)
+    # Every change of the player, a trim as well, and the last one in the end.
+    inputs.player.change(open_file, [inputs.player, source], outputs, **HELPER)
     inputs.other_file.upload(open_other, [inputs.other_file, source], outputs, **HELPER)
     for sample, button in inputs.samples:
         button.click(lambda s=sample: open_sample(s), None, outputs, **HELPER)
@@ -130,52 +135,41 @@ def _wire_settings(inputs: Inputs) -> None:
 
 def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: States) -> None:
     """Start, stream, stop and finish."""
-    nothing: Updates = {results.status: gr.skip()}
 
-    def begin() -> Updates:
-        buttons = started(inputs.start, inputs.stop)
-        return buttons | {results.status: present.STARTING, states.running: True}
-
-    def end() -> Updates:
-        return ended(inputs.start, inputs.stop) | {states.running: False}
-
-    def stream(values: Updates) -> Iterator[Updates]:
+    def stream(values: Updates) -> Generator[Updates, None, None]:
         number = values[states.begun] + 1
         kept: Outcome | None = None
+        yield {states.begun: number}
+        source = recording_of(values[inputs.player], values[states.source])
         # Once: names given while the text streams are kept.
-        yield {states.names: {}, states.begun: number}
+        fresh = show_begun(results) | {states.names: {}}
         try:
-            with closing(transcribe(_wishes(inputs, states.source, values), context)) as snapshots:
-                fresh = show_begun(results)
+            with closing(transcribe(_wishes(inputs, source, values), context)) as snapshots:
                 for snapshot in snapshots:
                     if isinstance(snapshot, Waiting):
                         yield {results.status: present.waiting_line(snapshot.place)}
                         continue
-                    kept = outcome_of(snapshot, number, values[states.source])
+                    if snapshot.run.started is None:  # the run before stays in view until then
+                        yield {results.status: snapshot.status}
+                        continue
+                    kept = outcome_of(snapshot, number, source)
                     yield {states.outcome: kept} | fresh | show_streaming(results, snapshot, number)
                     fresh = {}
         except MossDemoError as error:
-            failed = {} if kept is None else {states.outcome: replace(kept, failure=str(error))}
-            yield failed | {results.status: present.failed_line(str(error))}
-            raise as_toast(error) from error
+            if kept is not None:
+                yield {states.outcome: replace(kept, failure=str(error))}
+            raise
 
-    def finish(values: Updates) -> Updates:
+    def settle(values: Updates) -> Updates:
         kept: Outcome | None = values[states.outcome]
-        if kept is None or kept.number != values[states.begun] or kept.run.started is None:
-            return {results.status: present.NOT_STARTED}
-        kept = over(kept, values[states.names], datetime.now(UTC))
-        charts = draw_charts(kept)
-        kept = with_files(kept, charts)
-        return remembered(states, results, values, kept) | show_ended(results, kept, charts)
+        if kept is not None and kept.number == values[states.begun] and kept.revisions is None:
+            kept = over(kept, values[states.names], datetime.now(UTC))
+            charts = draw_charts(kept)
+            kept = with_files(kept, charts)
+            return remembered(states, results, values, kept) | show_ended(results, kept, charts)
+        is_told = values[states.phase] is Phase.BROKEN
+        return {results.status: gr.skip() if is_told else present.NOT_STARTED}
 
-    def fail(values: Updates) -> Updates:
-        kept: Outcome | None = values[states.outcome]
-        if kept is None or not kept.failure or kept.revisions is not None:
-            return nothing  # stopped, or over before it began
-        return finish(values)
-
-    buttons = [inputs.start, inputs.stop]
-    shown = [states.outcome, states.history, results.history, *outputs(results)]
     asked = {
         states.begun,
         states.source,
@@ -190,16 +184,11 @@ def _wire_run(context: AppContext, inputs: Inputs, results: Results, states: Sta
         inputs.max_new_tokens,
         inputs.speech_gate,
     }
-    begun = inputs.start.click(
-        begin, None, [*buttons, results.status, states.running], queue=False, **HELPER
-    )
     streamed = [states.outcome, states.names, states.begun, *outputs(results)]
-    job = begun.then(stream, asked, streamed, **HELPER, **ON_DEVICE)
-    for event, handler in ((job.then, finish), (job.failure, fail)):
-        settled = event(handler, states.of_results, shown, **HELPER, **IN_TURN)
-        for either in (settled.then, settled.failure):
-            either(end, None, [*buttons, states.running], queue=False, **HELPER)
-    inputs.stop.click(None, None, None, cancels=[job], api_visibility="private")
+    settled = [states.outcome, states.history, results.history, *outputs(results)]
+    job = Job(stream, asked, streamed, settle, states.of_results, settled, IN_TURN)
+    switch = Switch(inputs.start, inputs.stop, results.status, states.phase)
+    wire_run(switch, [inputs.start.click], job)
 
 
 def _wire_changes(results: Results, states: States) -> None:
@@ -245,16 +234,9 @@ def _wire_changes(results: Results, states: States) -> None:
     results.timeline.revise(revise, states.of_results, shown, **HELPER, **IN_TURN)
 
 
-def _recording_path(player: str | None, recording: Recording | None) -> str | None:
-    """Return the file to transcribe: the visitor's own one behind what the player holds."""
-    if player is None or recording is None:
-        return player
-    return recording.source
-
-
-def _wishes(inputs: Inputs, source: gr.State, values: Updates) -> Wishes:
+def _wishes(inputs: Inputs, source: Recording | None, values: Updates) -> Wishes:
     return Wishes(
-        path=_recording_path(values[inputs.player], values[source]),
+        path=values[inputs.player] if source is None else source.source,
         checkpoint=values[inputs.checkpoint],
         precision=values[inputs.precision],
         decode=values[inputs.ways.decode],
@@ -263,5 +245,5 @@ def _wishes(inputs: Inputs, source: gr.State, values: Updates) -> Wishes:
         hotwords=values[inputs.hotwords] or "",
         max_new_tokens=values[inputs.max_new_tokens] or "",
         speech_gate=values[inputs.speech_gate],
-        duration_s=None if values[source] is None else values[source].duration_s,
+        duration_s=None if source is None else source.duration_s,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from moss_demo.domain.request import Request
 from moss_demo.engine.audio_files import read_audio
 from moss_demo.engine.config import EngineConfig
-from moss_demo.engine.pool import Compiling, EnginePool, Loading, Preparing, Ready, Waiting
+from moss_demo.engine.pool import Compiling, EnginePool, Loading, Preparing, Ready, Waiting, Working
 from moss_demo.engine.tensor_probe import compare_tensors
 from moss_demo.engine.worker import Emit, IsStopped, stream_from_worker
 from moss_demo.scoring.tensor_parity import StageParity
@@ -58,12 +58,19 @@ def answer(
     yield "Reading the recording…", None
     request = Request(read_audio(Path(question.recording), max_duration_s=max_duration_s))
 
-    def work(emit: Emit[Preparing | Stages], is_stopped: IsStopped) -> None:
+    def work(emit: Emit[Preparing | Working | Stages], is_stopped: IsStopped) -> None:
         emit(compare_tensors(pool, question.engines, request, question.tokens, emit, is_stopped))
 
-    with closing(stream_from_worker(work)) as events:
+    line = ""
+    events: Generator[Preparing | Working | Stages, None, None]
+    events = stream_from_worker(work, idle=Working())
+    with closing(events):
         for event in events:
-            yield (DONE, event) if isinstance(event, tuple) else (_line(event), None)
+            if isinstance(event, tuple):
+                yield DONE, event
+                continue
+            line = line if isinstance(event, Working) else _line(event)
+            yield line, None
 
 
 def _line(event: Preparing) -> str:

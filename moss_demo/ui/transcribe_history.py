@@ -22,7 +22,7 @@ from moss_demo.ui.transcribe_results import (
     with_files,
 )
 from moss_demo.ui.transcribe_states import States, remembered
-from moss_demo.ui.wiring import HELPER, IN_TURN, Updates, in_toast
+from moss_demo.ui.wiring import HELPER, IN_TURN, Phase, Updates, in_toast
 
 
 def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.State) -> None:
@@ -37,7 +37,7 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
     nothing: Updates = {results.status: gr.skip()}
 
     def reopen(values: Updates, event: gr.EventData) -> Updates:
-        if values[states.running]:
+        if values[states.phase] is not Phase.IDLE:
             gr.Info(present.BUSY)
             return nothing
         try:
@@ -61,7 +61,7 @@ def wire_history(inputs: Inputs, results: Results, states: States, handed: gr.St
     def forget(values: Updates, event: gr.EventData) -> Updates:
         view: Outcome | None = values[states.outcome]
         number = None if view is None else view.number
-        if values[states.running] and number == event.number:
+        if values[states.phase] is not Phase.IDLE and number == event.number:
             gr.Info(present.BUSY)
             return nothing
         for kept in values[states.history]:

@@ -7,7 +7,7 @@ import gradio as gr
 from moss_demo.ui.outcome import Outcome
 from moss_demo.ui.session import history_rows, with_outcome
 from moss_demo.ui.transcribe_layout import Results
-from moss_demo.ui.wiring import Updates
+from moss_demo.ui.wiring import Phase, Updates
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class States:
         outcome: the run in the view.
         names: names given to the speakers in the view, also while text streams.
         begun: how many runs were begun.
-        running: whether one goes on.
+        phase: how far the last one is, a `Phase`.
         history: every run that ended and was not deleted.
     """
 
@@ -27,13 +27,13 @@ class States:
     outcome: gr.State
     names: gr.State
     begun: gr.State
-    running: gr.State
+    phase: gr.State
     history: gr.State
 
     @property
     def of_results(self) -> set[gr.State]:
         """Everything that an event about results reads."""
-        return {self.outcome, self.names, self.begun, self.running, self.history}
+        return {self.outcome, self.names, self.begun, self.phase, self.history}
 
 
 def make_states() -> States:
@@ -43,7 +43,7 @@ def make_states() -> States:
         outcome=gr.State(None),
         names=gr.State({}),
         begun=gr.State(0),
-        running=gr.State(False),
+        phase=gr.State(Phase.IDLE),
         history=gr.State(()),
     )
 

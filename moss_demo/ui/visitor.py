@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gradio as gr
 from gradio.context import LocalContext
+from gradio.processing_utils import save_file_to_cache
 from gradio.utils import get_upload_folder
 
 from moss_demo.errors import DiskError
@@ -32,6 +33,12 @@ def writing() -> Iterator[None]:
 def new_folder() -> Path:
     """Create a folder for files of the visitor whose event runs now."""
     return temp_files.new_folder(_root(), _visitor(LocalContext.request.get(None)))
+
+
+def served(path: Path) -> str:
+    """Return the path under which the page serves a file, which is the one that comes back."""
+    root = _root()
+    return str(path) if root in path.parents else save_file_to_cache(path, str(root))
 
 
 def hold(upload: str) -> None:

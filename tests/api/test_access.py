@@ -51,7 +51,7 @@ def test_a_login_closes_the_page_and_the_api_with_it(host: Host) -> None:
     assert _status(served, "gradio_api/info") == 401
     for key in (None, "none", "ann"):
         assert _status(served, "v1/models", key) == 401
-    with httpx.Client(base_url=served.address) as browser:
+    with httpx.Client(base_url=served.address, timeout=60) as browser:
         wrong = browser.post("login", data={"username": "ann", "password": "x"})
         assert wrong.status_code == 400
         browser.post("login", data={"username": "ann", "password": "pass:word"}).raise_for_status()

@@ -1,5 +1,6 @@
 """The folder for a Space holds the app, the target's packages and nothing else."""
 
+import os
 import re
 import subprocess
 import sys
@@ -37,7 +38,8 @@ def test_the_folder_holds_the_app_and_no_tests(space: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "app.py", "--device", "cpu"],
         cwd=space,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(space.parent), "OMP_NUM_THREADS": "1"},
+        env={"PATH": "/usr/bin:/bin", "HOME": str(space.parent), "OMP_NUM_THREADS": "1"}
+        | {"GRADIO_SERVER_PORT": os.environ["GRADIO_SERVER_PORT"]},
         stdout=subprocess.PIPE,
         text=True,
     ) as app:

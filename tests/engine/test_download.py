@@ -5,7 +5,6 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -99,7 +98,7 @@ def test_closing_cancels_the_transfer(hub: str, tmp_path: Path) -> None:
     """A download that stalls can be given up; no checkpoint is left half there."""
     _Hub.stalls.set()
     steps = download(CHECKPOINT, hub)
-    assert len(list(islice(steps, 3))) == 3
+    assert any(step.done_bytes for step in steps)
     steps.close()
     assert not list(tmp_path.glob("hub/models--someone--some-model/snapshots/*/model.safetensors"))
 

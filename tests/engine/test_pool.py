@@ -17,7 +17,13 @@ from moss_demo.domain.request import DecodeOptions, Request
 from moss_demo.engine.checkpoints import TINY_DIR, Checkpoint
 from moss_demo.engine.config import EngineConfig, Precision
 from moss_demo.engine.loading import Loaded
-from moss_demo.engine.pool import EnginePool, Loading, Ready
+from moss_demo.engine.pool import (
+    EnginePool,
+    Loading,
+    PoolEvent,
+    Ready,
+    Working,
+)
 from moss_demo.engine.together import transcribe_together
 from moss_demo.engine.weights.preparing import prepare
 from moss_demo.engine.worker import StoppedError
@@ -27,12 +33,16 @@ CLIP = AudioClip("noise", np.random.default_rng(0).normal(0, 0.1, 16_000).astype
 SHORT = Request(CLIP, options=DecodeOptions(max_new_tokens=3), speech_gate=False)
 
 
+def _news(pool: EnginePool, config: EngineConfig) -> list[PoolEvent]:
+    """Run the short request; what a slow machine says while it has no news is left out."""
+    return [event for event in pool.stream(config, SHORT) if not isinstance(event, Working)]
+
+
 def test_the_first_run_loads_and_the_second_does_not(tiny_config: EngineConfig) -> None:
     """Loading is announced once; then the engine is resident and described."""
     pool = EnginePool()
     assert pool.resident is None
-    first = list(pool.stream(tiny_config, SHORT))
-    second = list(pool.stream(tiny_config, SHORT))
+    first, second = _news(pool, tiny_config), _news(pool, tiny_config)
     assert isinstance(first[0], Loading)
     assert isinstance(first[1], Ready)
     assert first[1].loaded
@@ -77,7 +87,7 @@ def test_a_switch_without_memory_leaves_the_old_engine_usable(
     monkeypatch.setattr("moss_demo.engine.pool.prepare", prepare_in_small_memory)
     with pytest.raises(DeviceError, match="cpu has too little memory for tiny in bf16"):
         list(pool.stream(replace(tiny_config, precision=Precision.BF16), SHORT))
-    again = list(pool.stream(tiny_config, SHORT))
+    again = _news(pool, tiny_config)
     assert isinstance(again[0], Ready)
     assert not again[0].loaded
     assert isinstance(again[-1], Finished)

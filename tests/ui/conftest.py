@@ -16,12 +16,10 @@ from playwright.sync_api import ConsoleMessage, Page, Request, expect
 
 from moss_demo.ui.theme import load_css, load_head, make_theme
 
+from .served import PATIENCE_MS
 from .viewer import RECORDING_S, Script, build_page, open_page
 
 _LOCAL = {"127.0.0.1", "localhost"}
-
-PATIENCE_MS = 300_000
-"""A guard against hanging, far above what drawing or a run takes: no test asserts a duration."""
 
 expect.set_options(timeout=PATIENCE_MS)
 

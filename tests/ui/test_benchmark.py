@@ -18,7 +18,7 @@ from moss_demo.settings import Settings
 from moss_demo.ui import bench_figures
 from moss_demo.ui.benchmarking import Wishes, make_order, measure
 from moss_demo.ui.present_benchmark import bar_state, ended_line, failure_rows, running_line
-from moss_demo.ui.report_shelf import MAX_IN_SESSION, Shelf, with_report
+from moss_demo.ui.report_shelf import MAX_IN_SESSION, Session, Shelf, with_report
 from moss_demo.ui.samples import list_samples
 
 from ..bench.reports import encoder_case, full_report
@@ -92,20 +92,26 @@ def test_reports_are_found_by_keys_and_nothing_else(tmp_path: Path) -> None:
     assert titles[0].startswith("This session: e2e")
     assert titles[2].startswith("Reference report: ")
     assert "NVIDIA H200" in titles[2]
-    assert shelf.load(own, session) == session[0]
+    assert shelf.load(own, session) == Report((Plan.E2E,))
     assert shelf.load(kept, ()) == shelf.load("shipped:h200.json", ()) == report
     for key in ("session:7", "session:x", "kept:../h200.json", "shipped:../kept", "", "nothing"):
         with pytest.raises(ReportError):
             shelf.load(key, session)
 
 
-def test_a_session_keeps_its_last_few_reports() -> None:
+def test_a_session_keeps_its_last_few_reports(tmp_path: Path) -> None:
     """Memory of a visitor who measures all day is bounded."""
-    session: tuple[Report, ...] = ()
-    for _ in range(MAX_IN_SESSION + 3):
-        session, key = with_report(session, Report((Plan.E2E,)))
+    session: Session = ()
+    keys: list[str] = []
+    for number in range(MAX_IN_SESSION + 3):
+        session, key = with_report(session, Report((Plan.E2E,), seconds=float(number)))
+        keys.append(key)
     assert len(session) == MAX_IN_SESSION
-    assert key == f"session:{MAX_IN_SESSION - 1}"
+    assert len(set(keys)) == len(keys)  # a key means one report for good
+    shelf = Shelf(History(tmp_path))
+    assert [shelf.load(key, session) for key in keys[-MAX_IN_SESSION:]] == [r for _, r in session]
+    with pytest.raises(ReportError):
+        shelf.load(keys[0], session)
 
 
 def test_progress_and_ends_are_said_in_a_line() -> None:

@@ -15,7 +15,7 @@ from moss_demo.settings import Settings
 from moss_demo.ui.samples import list_samples
 
 from ..bench.reports import full_report
-from .served import serving
+from .served import serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -80,8 +80,7 @@ def test_an_own_recording_is_measured_compared_and_kept_from_others(
     """Live rows, a report that downloads and compares, and nothing of it on disk."""
     _choose(opened, "batch")
     opened.get_by_role("checkbox", name="Two speakers").uncheck()
-    opened.locator("#bench-uploads input[type=file]").set_input_files(own_recording)
-    expect(opened.locator("#bench-uploads")).to_contain_text("mine.wav")
+    upload(opened, "#bench-uploads", own_recording)
     opened.locator("#bench-start").click()
     expect(opened.locator("#bench-progress [role=progressbar]")).to_be_visible()
     expect(opened.locator("#bench-tables-panel")).not_to_contain_text("Error")
@@ -104,7 +103,7 @@ def test_an_own_recording_is_measured_compared_and_kept_from_others(
     expect(opened.locator("#bench-status")).to_contain_text("No plan is chosen")
     expect(opened.locator("#bench-comparison")).to_contain_text("Two reports")
 
-    _choose(opened, "batch")
+    _choose(opened, "e2e", "precision", "batch")
     opened.locator("#bench-start").click()
     expect(opened.locator("#bench-progress [role=progressbar]")).to_be_visible()
     expect(opened.locator("#bench-json")).to_be_disabled()

@@ -154,6 +154,7 @@ def test_a_change_leaves_the_reader_where_they_were(editor: Page) -> None:
     """Zoom, place in the list and the words looked for survive an edit."""
     editor.get_by_label("Find in transcript").fill("budget")
     ticks = editor.locator(".tl-tick")
+    expect(ticks.first).to_be_visible()
     whole = ticks.all_inner_texts()
     editor.get_by_label("Zoom in").click()
     expect(ticks).not_to_have_text(whole)

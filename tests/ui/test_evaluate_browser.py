@@ -3,15 +3,19 @@
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from moss_demo.batch.evaluation import AnyEvent, evaluate_here
+from moss_demo.batch.runner import Answered
+from moss_demo.errors import DeviceError
 from moss_demo.serving.context import build_context
 from moss_demo.settings import Settings
 from tests.batch.turns import cut_turns, write_archive
 from tests.engine.loopback import always, loopback
-from tests.ui.served import serving
+from tests.ui.served import serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -47,8 +51,7 @@ def test_a_zip_becomes_figures_and_a_row_opens_beside_its_reference(
     """Upload, progress, table worst first, figures, downloads, and the click into Compare."""
     page = quiet_page
     _open(page, address)
-    page.locator("#evaluate-uploads input[type=file]").set_input_files(archive)
-    expect(page.locator("#evaluate-uploads")).to_contain_text(".zip")
+    upload(page, "#evaluate-uploads", archive)
     page.locator("#evaluate-start").click()
     status = page.locator("#evaluate-status")
     expect(status).to_contain_text("6 recordings, 0:09 · WER")
@@ -88,6 +91,31 @@ def test_nothing_to_evaluate_is_said_and_the_page_goes_on(quiet_page: Page, addr
     expect(quiet_page.locator("#evaluate-start")).to_be_enabled()
 
 
+def test_what_was_done_before_the_device_failed_can_be_taken_away(
+    quiet_page: Page, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status says what went wrong; tables and files hold the rows until then."""
+
+    def broken(*order: Any) -> Iterator[AnyEvent]:
+        for event in evaluate_here(*order):
+            yield event
+            if isinstance(event, Answered):
+                raise DeviceError("cuda:0 was lost.")
+
+    monkeypatch.setattr("moss_demo.ui.evaluation.evaluate_here", broken)
+    quiet_page.goto(address)
+    quiet_page.get_by_role("tab", name="Evaluate").click()
+    quiet_page.locator("#evaluate-what").get_by_label("The built-in set").check()
+    quiet_page.locator("#evaluate-start").click()
+    expect(quiet_page.locator("#evaluate-status")).to_contain_text("cuda:0 was lost.")
+    expect(quiet_page.locator("#evaluate-start")).to_be_enabled()
+    expect(quiet_page.locator("#evaluate-status")).to_contain_text("cuda:0 was lost.")
+    quiet_page.get_by_role("tab", name="Downloads").last.click()
+    with quiet_page.expect_download() as started:
+        quiet_page.locator("#evaluate-clips-csv").click()
+    assert len(Path(started.value.path()).read_text(encoding="utf-8").splitlines()) > 1
+
+
 def test_a_name_in_an_archive_is_no_markup(quiet_page: Page, address: str, tmp_path: Path) -> None:
     """The toast that refuses it shows letters, and asks no other server for a picture."""
     name = "../<img src=http://other.invalid/x><b>bold</b>.wav"
@@ -95,7 +123,6 @@ def test_a_name_in_an_archive_is_no_markup(quiet_page: Page, address: str, tmp_p
         packed.writestr(name, b"x")
     quiet_page.goto(address)
     quiet_page.get_by_role("tab", name="Evaluate").click()
-    quiet_page.locator("#evaluate-uploads input[type=file]").set_input_files(tmp_path / "bad.zip")
-    expect(quiet_page.locator("#evaluate-uploads")).to_contain_text(".zip")
+    upload(quiet_page, "#evaluate-uploads", tmp_path / "bad.zip")
     quiet_page.locator("#evaluate-start").click()
     expect(quiet_page.locator(".toast-body")).to_contain_text(name)

@@ -13,7 +13,7 @@ from moss_demo.ui.samples import list_samples
 
 from ..batch.turns import cut_turns, write_archive
 from ..engine.loopback import always, loopback
-from .served import await_charts, serving
+from .served import await_charts, serving, upload
 
 pytestmark = pytest.mark.browser
 
@@ -68,8 +68,7 @@ def fill(page: Page, archive: Path) -> None:
     page.get_by_role("tab", name="Evaluate").click()
     page.locator("#evaluate-checkpoint input").click()
     page.get_by_role("option", name="loopback (remote)").click()
-    page.locator("#evaluate-uploads input[type=file]").set_input_files(archive)
-    expect(page.locator("#evaluate-uploads")).to_contain_text(".zip")
+    upload(page, "#evaluate-uploads", archive)
     page.locator("#evaluate-start").click()
     expect(page.locator("#evaluate-status")).to_contain_text("WER")
     page.get_by_role("tab", name="Transcribe").click()

@@ -19,7 +19,7 @@ from moss_demo.ui import present
 from moss_demo.ui.present_comparison import GATE_SENTENCES, REASON_SENTENCES
 from moss_demo.ui.samples import list_samples
 
-from .served import await_charts, serving
+from .served import await_charts, new_page, serving, upload
 from .test_language import english_left
 
 pytestmark = pytest.mark.browser
@@ -76,7 +76,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def chinese_page(browser: Browser, address: str) -> Iterator[Page]:
     """The page as a browser set to Chinese opens it."""
-    page = browser.new_page(locale="zh-CN")
+    page = new_page(browser, locale="zh-CN")
     page.goto(address)
     expect(page.get_by_role("button", name="English")).to_be_visible()  # our script is at work
     expect(page.locator("footer")).to_contain_text("通过 API")  # the last words of the page
@@ -117,8 +117,7 @@ def test_the_compare_tab_is_chinese_throughout(chinese_page: Page, tmp_path: Pat
     for side, text in (("a", A), ("b", B)):
         path = tmp_path / f"{side}.txt"
         path.write_text(text, encoding="utf-8")
-        page.locator(f"#saved-{side} input[type=file]").set_input_files(path)
-        expect(page.locator(f"#saved-{side}")).to_contain_text(f"{side}.txt")
+        upload(page, f"#saved-{side}", path)
     page.locator("#compare-start").click()
     expect(page.locator("#compare-status")).to_have_text("对比完成：未通过")
     expect(page.locator("#verdict-notices")).to_contain_text("写出的文字不同")

@@ -17,11 +17,11 @@ from moss_demo.serving.metrics import Door
 from moss_demo.settings import Settings
 from moss_demo.ui.samples import list_samples
 
-from .served import serving
+from .served import new_page, serving
 
 pytestmark = pytest.mark.browser
 
-SHORTEST = list_samples()[0].label
+SHORTEST, *_, LONGEST = [sample.label for sample in list_samples()]
 
 BREAKS_AFTER = 60
 
@@ -72,17 +72,22 @@ def rename(page: Page, name: str) -> None:
     page.keyboard.press("Enter")
 
 
+def edit(page: Page) -> None:
+    """Write another text into the first segment."""
+    page.locator("#timeline .tl-row").first.hover()
+    page.get_by_role("button", name="Edit segment").first.click()
+    page.get_by_label("Text", exact=True).fill("An edit of mine.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator("#timeline .tl-text").first).to_have_text("An edit of mine.")
+
+
 def test_runs_are_listed_opened_again_compared_and_deleted(
     opened: Page, browser: Browser, address: str
 ) -> None:
     """A visit finds its earlier transcripts with their names, edits and sound; nobody else does."""
     transcribe(opened)
     rename(opened, "Ann")
-    opened.locator("#timeline .tl-row").first.hover()
-    opened.get_by_role("button", name="Edit segment").first.click()
-    opened.get_by_label("Text", exact=True).fill("An edit of mine.")
-    opened.get_by_role("button", name="Save", exact=True).click()
-    expect(opened.locator("#timeline .tl-text").first).to_have_text("An edit of mine.")
+    edit(opened)
     transcribe(opened)
     expect(opened.locator("#timeline .tl-text").first).not_to_have_text("An edit of mine.")
 
@@ -99,8 +104,9 @@ def test_runs_are_listed_opened_again_compared_and_deleted(
     opened.get_by_role("button", name="Undo", exact=True).click()
     expect(opened.locator("#timeline .tl-text").first).not_to_have_text("An edit of mine.")
     opened.get_by_role("button", name="Redo", exact=True).click()
+    expect(opened.locator("#timeline .tl-text").first).to_have_text("An edit of mine.")
 
-    other = browser.new_page()
+    other = new_page(browser)
     other.goto(address)
     other.get_by_role("tab", name="History").click()
     expect(other.locator("#history .none")).to_be_visible()
@@ -143,6 +149,26 @@ def test_a_run_that_fails_midway_keeps_its_words_and_names(opened: Page) -> None
     expect(opened.locator("#download-notes")).to_contain_text("Ann")
     opened.get_by_role("tab", name="History").click()
     expect(opened.locator("#history tbody tr")).to_contain_text("failed")
+
+
+def test_a_comparison_that_runs_is_not_mixed_with_one_that_is_handed_over(opened: Page) -> None:
+    """It is refused in a sentence, and the running one goes on and can be stopped."""
+    transcribe(opened)
+    edit(opened)
+    opened.get_by_role("tab", name="Compare").click()
+    opened.get_by_role("button", name=LONGEST).last.click()
+    expect(opened.locator("#compare-recording #waveform")).to_be_visible()
+    opened.locator("#compare-start").click()
+    expect(opened.locator("#timeline-a .tl-row").first).to_be_visible()
+    opened.get_by_role("tab", name="Transcribe").click()
+    opened.get_by_role("tab", name="History").click()
+    opened.locator("#history").get_by_label("Candidate").select_option("1 edited")
+    opened.locator("#history .against button").click()
+    expect(opened.get_by_test_id("toast-body").first).to_contain_text("A run is in progress")
+    opened.locator("#compare-stop").click()
+    expect(opened.locator("#compare-status")).to_contain_text("Stopped")
+    expect(opened.locator("#compare-start")).to_be_enabled()
+    expect(opened.locator("#title-a")).not_to_contain_text("saved")
 
 
 def test_two_speakers_of_one_name_are_warned_of(opened: Page) -> None:

@@ -32,6 +32,9 @@ MEDIA = """() => {
   return document.querySelector("#player audio.standard-player:not(.hidden)");
 }"""
 
+SLOWLY = 0.1
+"""How fast tests play: what is heard now must still be heard when it is looked at."""
+
 WAVEFORM_READY = """() => {
   const [, length] = document.querySelectorAll("#player time");
   return !length || length.textContent !== "0:00";
@@ -106,6 +109,7 @@ def open_page(page: Page, address: str) -> None:
     expect(page.locator("#timeline .tl-hint")).not_to_be_empty()
     page.wait_for_function(f"() => ({MEDIA})()?.readyState > 0")
     page.wait_for_function(WAVEFORM_READY)
+    page.evaluate(f"() => {{ ({MEDIA})().playbackRate = {SLOWLY} }}")
     page.locator("#start").click()
 
 
