@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from moss_demo.serving.context import AppContext
 from moss_demo.ui.app import build_app, launch
 
-PATIENCE_MS = 40_000
+PATIENCE_MS = 300_000
 """A guard against hanging, far above what drawing or a run takes: no test asserts a duration."""
 
 
