@@ -157,6 +157,7 @@ def test_what_was_trimmed_in_the_player_is_what_gets_transcribed(opened: Page) -
     """The player's own scissors count: its sound, its length and its clicks."""
     _choose(opened, SHORTEST.label)
     player = opened.locator("#recording")
+    expect(player.locator("time").last).to_have_text("0:25")  # the sound is there, and can be cut
     player.get_by_label("Trim audio to selection").click()
     player.get_by_role("button", name="Trim", exact=True).click()
     expect(opened.locator("#status")).not_to_contain_text("Ready: 0:25")
@@ -338,7 +339,9 @@ def test_a_video_in_a_container_no_audio_player_knows_is_played_and_transcribed(
          str(LONGEST.path), "-shortest", "-c:a", "ac3", str(video)],
         check=True,
     )  # fmt: skip
-    opened.locator("input[type=file]").last.set_input_files(video)
+    with opened.expect_file_chooser() as chooser:
+        opened.get_by_role("button", name="Open a video or any other file").click()
+    chooser.value.set_files(video)
     expect(opened.locator("#status")).to_contain_text("Ready")
     expect(opened.locator("#recording #waveform")).to_be_visible()
     _start(opened)
