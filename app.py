@@ -53,7 +53,6 @@ def main(words: Sequence[str]) -> int:
     try:
         settings, arguments = parse_arguments(words)
         if arguments.worker is None and not settings.zero_gpu:
-            settings.temp_folder.mkdir(parents=True, exist_ok=True)
             return supervisor.supervise([sys.executable, __file__, *words], settings.temp_folder)
         serve(settings, arguments)
     except MossDemoError as error:

@@ -9,6 +9,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 from types import ModuleType
 from typing import NoReturn
 
@@ -77,6 +78,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     hide_torchao()
     command = next((word for word in words if word in COMMANDS), None)
     keep_kernels()

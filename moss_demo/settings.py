@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from moss_demo.errors import RequestError
 
@@ -103,10 +103,10 @@ def from_environment(environment: Mapping[str, str] = os.environ) -> Settings:
         max_duration_s=60 * _number(environment, "MOSS_DEMO_MAX_MINUTES", 90),
         max_evaluation_s=60 * _number(environment, "MOSS_DEMO_MAX_EVALUATION_MINUTES", 180),
         max_file_bytes=int(_number(environment, "MOSS_DEMO_MAX_UPLOAD_MB", 1024) * (1 << 20)),
-        max_queue=int(_number(environment, "MOSS_DEMO_MAX_QUEUE", defaults.max_queue)),
+        max_queue=max(1, int(_number(environment, "MOSS_DEMO_MAX_QUEUE", defaults.max_queue))),
         temp_folder=Path(environment.get("GRADIO_TEMP_DIR") or default_temp_folder()),
         max_temp_bytes=int(_number(environment, "MOSS_DEMO_MAX_TEMP_GB", 20) * (1 << 30)),
-        api_key=environment.get("MOSS_DEMO_API_KEY") or None,
+        api_key=_key(environment),
         logins=_logins(environment),
         zero_gpu=environment.get("SPACES_ZERO_GPU", "").lower() in ("1", "true"),
         hub_endpoint=environment.get("HF_ENDPOINT") or None,
@@ -144,7 +144,10 @@ def read_remote(address: str, name: str | None = None) -> RemoteServer:
     place = f"[{host}]" if ":" in host else host
     place = place if port is None else f"{place}:{port}"
     base_url = f"{parts.scheme}://{place}{parts.path.rstrip('/') or '/v1'}"
-    return RemoteServer(name or place, base_url, parts.password or None)
+    key = unquote(parts.password or "")
+    if not key.isascii():
+        raise RequestError("The key of a remote engine must be made of ASCII characters.")
+    return RemoteServer(name or place, base_url, key or None)
 
 
 def _remotes(environment: Mapping[str, str]) -> tuple[RemoteServer, ...]:
@@ -243,9 +246,17 @@ def _list(environment: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 def _logins(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     pairs = [text.partition(":") for text in _list(environment, "MOSS_DEMO_AUTH")]
-    if not all(name and password for name, _, password in pairs):
+    said = environment.get("MOSS_DEMO_AUTH")  # a variable that names nobody must not open the page
+    if (said and not pairs) or not all(name and password for name, _, password in pairs):
         raise RequestError("MOSS_DEMO_AUTH must be name:password, more of them behind commas.")
     return tuple((name, password) for name, _, password in pairs)
+
+
+def _key(environment: Mapping[str, str]) -> str | None:
+    key = environment.get("MOSS_DEMO_API_KEY", "").strip()  # files of secrets end in a line break
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise RequestError("MOSS_DEMO_API_KEY must be made of ASCII characters without blanks.")
+    return key or None
 
 
 def _flag(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
@@ -253,6 +264,10 @@ def _flag(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
     if said not in ("0", "1"):
         raise RequestError(f"{name} must be 0 or 1, not {said!r}.")
     return said == "1"
+
+
+_FAR_TOO_MUCH = 1e9
+"""Minutes, megabytes or visitors; a thousand times more would not fit a file's size."""
 
 
 def _number(environment: Mapping[str, str], name: str, default: float) -> float:
@@ -263,6 +278,6 @@ def _number(environment: Mapping[str, str], name: str, default: float) -> float:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0 < value < float("inf"):
-        raise RequestError(f"{name} must be a positive number, not {text!r}.")
+    if not 0 < value < _FAR_TOO_MUCH:
+        raise RequestError(f"{name} must be a positive number below 1e9, not {text!r}.")
     return value

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
         ({"MOSS_DEMO_MAX_MINUTES": "many"}, [], "MOSS_DEMO_MAX_MINUTES"),
         ({"MOSS_DEMO_MODEL": "/nowhere"}, [], "/nowhere"),
         ({"GRADIO_SERVER_PORT": "abc"}, [], "GRADIO_SERVER_PORT"),
+        ({"GRADIO_TEMP_DIR": "/dev/null"}, [], "GRADIO_TEMP_DIR"),
         ({}, ["--port", "99999"], "--port"),
         ({}, ["--device", "cuda:9"], "cuda:9"),
     ],

@@ -91,3 +91,27 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(
     folder = Path(os.environ[NAMES[0]]).parent
     assert folder.parent == tmp_path
     assert folder.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("said", [",", " ", "ann", ":x", "ann:"])
+def test_a_login_that_names_nobody_opens_no_page(said: str) -> None:
+    """An empty template must not leave open what was meant to be closed."""
+    with pytest.raises(RequestError, match="MOSS_DEMO_AUTH"):
+        from_environment({"MOSS_DEMO_AUTH": said})
+
+
+def test_keys_are_read_as_they_are_meant() -> None:
+    """Files of secrets end in a line break, and an address spells some letters in per cent."""
+    assert from_environment({"MOSS_DEMO_API_KEY": "s3cret\n"}).api_key == "s3cret"
+    for key in ("ключ", "two words"):
+        with pytest.raises(RequestError, match="MOSS_DEMO_API_KEY"):
+            from_environment({"MOSS_DEMO_API_KEY": key})
+    (remote,) = from_environment({"MOSS_DEMO_REMOTES": "a=http://:a%2Fb@h"}).remotes
+    assert remote.key == "a/b"
+
+
+@pytest.mark.parametrize("name", ["MAX_UPLOAD_MB", "MAX_TEMP_GB", "MAX_QUEUE"])
+def test_a_limit_without_limit_is_refused(name: str) -> None:
+    """Larger than any disk is a mistake, and no number of bytes."""
+    with pytest.raises(RequestError, match=name):
+        from_environment({f"MOSS_DEMO_{name}": "1e305"})

@@ -1,5 +1,7 @@
 """Reads the form of a transcription request. Knows nothing of runs or answers."""
 
+import errno
+import re
 import secrets
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -14,6 +16,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 from starlette.requests import ClientDisconnect, Request
 
 from moss_demo.api.errors import ApiError
+from moss_demo.domain.encodable import encodable
 from moss_demo.domain.prompts import PromptPreset, resolve_prompt, split_hotwords
 from moss_demo.domain.request import DecodeOptions
 from moss_demo.serving.temp_files import PROGRAMS
@@ -100,9 +103,11 @@ async def _receive(request: Request, folder: Path, max_bytes: int) -> Ask:
     except ClientDisconnect as error:  # nobody reads this
         raise ApiError(400, "The form did not arrive whole.", code="bad_form") from error
     except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
         raise ApiError(507, "The server's disk is full; try later.", code="disk_full") from error
     hotwords = [str(text) for key in ("hotwords", "hotwords[]") for text in form.getlist(key)]
-    fields = {key: value for key, value in form.items() if isinstance(value, str)}
+    fields = {key: encodable(value) for key, value in form.items() if isinstance(value, str)}
     return read_fields(
         fields | {"hotwords": ",".join(hotwords)}, recording, file.filename or "recording"
     )
@@ -112,7 +117,7 @@ def _check_headers(request: Request, max_bytes: int) -> None:
     stated = request.headers.get("content-length", "")
     if stated.isdigit() and int(stated) > max_bytes + FORM_BYTES:
         raise _too_large(max_bytes)
-    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise ApiError(415, "Send the file as multipart/form-data.", code="invalid_content_type")
 
 
@@ -157,7 +162,8 @@ def read_fields(fields: Mapping[str, str], recording: Path, name: str) -> Ask:
 def _keep(file: UploadFile, folder: Path) -> Path:
     """Give the upload a name of its own on the disk; the program's is never a path."""
     folder.mkdir(parents=True)
-    recording = folder / f"recording{Path(file.filename or '').suffix[:8]}"
+    suffix = re.sub(r"[^A-Za-z0-9.]", "", Path(file.filename or "").suffix)
+    recording = folder / f"recording{suffix[:8]}"
     with recording.open("wb") as kept:
         shutil.copyfileobj(file.file, kept, FORM_BYTES)
     return recording

@@ -153,7 +153,8 @@ class Routes:
             raise ApiError(501, OFF_ON_ZERO_GPU, code="api_off")
         if settings.api_key is None and not settings.logins:
             return
-        given = request.headers.get("authorization", "").removeprefix("Bearer ").encode()
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        given = (key.strip() if scheme.lower() == "bearer" else "").encode()
         if not secrets.compare_digest(given, (settings.api_key or "").encode()) or not given:
             raise ApiError(401, WRONG_KEY, code="invalid_api_key")
 

@@ -2,6 +2,7 @@
 
 import errno
 import lzma
+import os
 import stat
 import zipfile
 import zlib
@@ -42,14 +43,14 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
                 raise _refused(archive, f"holds {len(members):,} files; send at most {MAX_FILES:,}")
             written = 0
             for member in members:
-                path = folder / _inside(archive, member)
+                path = free_name(folder / _inside(archive, member))
                 path.parent.mkdir(parents=True, exist_ok=True)
                 written += _write(archive, opened, member, path, most_bytes - written)
             return written
-    except RuntimeError as error:  # how the library says that a password is needed
-        raise _refused(archive, "is locked; send it without a password") from error
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, NotImplementedError, EOFError) as error:
         raise _damaged(archive, error) from error
+    except RuntimeError as error:  # how the library says that a password is needed
+        raise _refused(archive, "is locked; send it without a password") from error
     except (OSError, ValueError) as error:
         number = error.errno if isinstance(error, OSError) else errno.EINVAL
         if number == errno.ENOSPC:
@@ -57,6 +58,18 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
         if number is None:  # bzip2's word for damage
             raise _damaged(archive, error) from error
         raise _refused(archive, "holds a file that cannot be written; rename it") from error
+
+
+def free_name(path: Path) -> Path:
+    """Return the path, with a number where something has it already.
+
+    What lies there may be a second name of a file that others have too: it is never written to.
+    """
+    found, number = path, 1
+    while os.path.lexists(found):
+        number += 1
+        found = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return found
 
 
 def _inside(archive: Path, member: zipfile.ZipInfo) -> PurePosixPath:
@@ -75,7 +88,7 @@ def _write(
     archive: Path, opened: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, most_bytes: int
 ) -> int:
     written = 0
-    with opened.open(member) as source, path.open("wb") as target:
+    with opened.open(member) as source, path.open("xb") as target:
         while block := source.read(_BLOCK_BYTES):
             written += len(block)
             if written > most_bytes:

@@ -132,7 +132,8 @@ def names_a_file(reference: str) -> bool:
 
 
 def _json_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    for line, written in enumerate(text.splitlines(), 1):
+    # Not at every separator of Unicode: JSON may hold those as they are.
+    for line, written in enumerate(re.split(r"\r\n|\r|\n", text), 1):
         if not written.strip():
             continue
         try:
@@ -152,7 +153,8 @@ def _cells(header: str) -> list[str]:
 
 def _table_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
     first = text.split("\n", 1)[0]
-    reader = csv.reader(StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=first.count))
+    delimiter = max(_DELIMITERS, key=first.count)
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
     line = 1
     while True:
@@ -174,7 +176,8 @@ def _table_rows(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
         elif any(cells) and len(cells) != len(header):
             yield line, f"The row has {len(cells)} cells and the header {len(header)}; mend it."
         elif any(cells):
-            yield line, {name: cell or None for name, cell in zip(header, cells, strict=True)}
+            filled = (cell.strip() or None for cell in cells)
+            yield line, dict(zip(header, filled, strict=True))
         line = reader.line_num + 1
 
 
@@ -185,7 +188,9 @@ def _entry(line: int, row: Mapping[str, Any]) -> Entry:
     reference = row.get("reference")
     if isinstance(reference, dict | list):
         reference = json.dumps(reference, ensure_ascii=False)
-    entry = Entry(line, audio, reference, str(row.get("group") or ""), language or None)
+    group = row.get("group")
+    group = "" if group is None else str(group)
+    entry = Entry(line, audio, reference, group, language or None)
     if reference is not None and not isinstance(reference, str):
         return Entry(line, audio, fault="The reference is no text; give a transcript or its file.")
     if language and not (isinstance(language, str) and _LANGUAGE.fullmatch(language)):

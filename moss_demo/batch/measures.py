@@ -6,6 +6,7 @@ from typing import Any
 from moss_demo.batch.manifest import Entry
 from moss_demo.batch.rows import ClipRow, Status, TimingRow
 from moss_demo.domain.diagnostics import diagnose
+from moss_demo.domain.encodable import encodable
 from moss_demo.domain.events import PhaseTimes, Run
 from moss_demo.domain.transcript import Transcript
 from moss_demo.errors import MossDemoError
@@ -19,11 +20,11 @@ def failed_row(entry: Entry, error: MossDemoError) -> ClipRow:
     """Return the row of a recording without a transcript."""
     return ClipRow(
         line=entry.line,
-        audio=entry.audio,
-        group=entry.group,
+        audio=encodable(entry.audio),
+        group=encodable(entry.group),
         language=entry.language or "",
         status=Status.FAILED,
-        reason=str(error),
+        reason=encodable(str(error)),
     )
 
 
@@ -45,8 +46,8 @@ def finished_row(
     )  # fmt: skip
     return ClipRow(
         line=entry.line,
-        audio=entry.audio,
-        group=entry.group,
+        audio=encodable(entry.audio),
+        group=encodable(entry.group),
         language=(measured.language if measured else entry.language) or "",
         status=Status.DONE,
         reason=" ".join(notes),
@@ -78,7 +79,7 @@ def timing_row(
     phases = finished.phases if finished else PhaseTimes()
     return TimingRow(
         line=entry.line,
-        audio=entry.audio,
+        audio=encodable(entry.audio),
         seconds=batch_s / batch_rows,
         rtf=batch_s / batch_rows / run.duration_s,
         latency_s=finished.at if finished else None,

@@ -72,6 +72,11 @@ def open_plan(wanted: Evaluation, transcriber: Transcriber) -> Plan:
             " holds a run of another manifest, other settings or another engine; use the same "
             "ones, or choose another folder.",
         )
+    covered = [index for part in plan.parts for index in range(part.first, part.stop)]
+    if covered != list(range(len(wanted.entries))):
+        raise ManifestError(
+            store.folder, " has a damaged batch plan; start again in an empty folder."
+        )
     return plan
 
 

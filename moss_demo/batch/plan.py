@@ -109,7 +109,7 @@ def write_plan(plan: Plan) -> str:
     return json.dumps({"schema": SCHEMA, **asdict(plan)})
 
 
-def read_plan(text: str) -> Plan:
+def read_plan(text: str | bytes) -> Plan:
     """Read what `write_plan` wrote.
 
     Raises:

@@ -5,6 +5,7 @@ device busy, and one more thread measures the batch before. Memory holds the sou
 whatever the number of recordings. Knows nothing of where progress is shown.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -22,7 +23,9 @@ from moss_demo.batch.transcriber import Outcome, Transcriber
 from moss_demo.domain.request import Request
 from moss_demo.domain.transcript import Transcript
 from moss_demo.engine.worker import IsStopped, StoppedError
-from moss_demo.errors import DeviceMemoryError, ManifestError, MossDemoError
+from moss_demo.errors import DeviceMemoryError, ManifestError, MossDemoError, TranscriptError
+
+LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +184,12 @@ def _rows(job: Job, part: int, answer: _Answer) -> tuple[ClipRow, TimingRow | No
     entry, run, timed = answer.entry, answer.timed.outcome, answer.timed
     if isinstance(run, MossDemoError):
         return failed_row(entry, run), None
-    clip = finished_row(entry, run, answer.reference, job.task.level, answer.notes)
+    try:
+        clip = finished_row(entry, run, answer.reference, job.task.level, answer.notes)
+    except Exception as error:  # odd text can break a library's rules; the other rows go on
+        LOG.exception("line %d could not be measured", entry.line)
+        what = f"The transcript could not be measured ({type(error).__name__})."
+        return failed_row(entry, TranscriptError(what)), None
     timing = timing_row(
         entry,
         run,

@@ -1,9 +1,11 @@
 """Where the files of a manifest lie, and the reference behind an entry."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from moss_demo.batch.manifest import Entry, Manifest, folder_manifest, names_a_file, read_manifest
+from moss_demo.domain.encodable import encodable
 from moss_demo.domain.references import read_reference
 from moss_demo.domain.transcript import Transcript
 from moss_demo.errors import ManifestError, TranscriptError
@@ -49,7 +51,11 @@ class Sources:
         if not names_a_file(written):
             return read_reference(written)
         path = self._path(written.strip())
-        if not path.is_file():
+        try:
+            is_there = path.is_file()
+        except OSError:  # a name that is too long is none
+            is_there = False
+        if not is_there:
             if any(character.isspace() for character in written.strip()):
                 return read_reference(written)  # words that only end like a file's name
             raise TranscriptError(f"The reference {written} does not exist; check the path.")
@@ -57,9 +63,13 @@ class Sources:
 
     def _path(self, name: str) -> Path:
         path = self.root / name
+        try:
+            inside = path.resolve().is_relative_to(self.root.resolve())
+            os.fsencode(path)
+        except (OSError, ValueError) as error:
+            raise ManifestError(f"{encodable(name)!r} is no name of a file; correct it.") from error
         if self.confined:
             pure = PurePosixPath(name.replace("\\", "/"))
-            inside = path.resolve().is_relative_to(self.root.resolve())
             if pure.is_absolute() or ".." in pure.parts or not inside:
                 raise ManifestError(f"{name} lies outside the upload; name files inside it.")
         return path
@@ -78,7 +88,8 @@ def open_manifest(path: Path) -> tuple[Manifest, Sources]:
         path = BUILTIN_MANIFEST
     if path.is_dir():
         names = (file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
-        return folder_manifest(n for n in names if not n.startswith(".")), Sources(path)
+        shown = (n for n in names if not any(part.startswith(".") for part in n.split("/")))
+        return folder_manifest(shown), Sources(path)
     try:
         text = read_text_file(path, MAX_MANIFEST_BYTES)
     except TranscriptError as error:

@@ -35,8 +35,14 @@ class Store:
         self._parts = folder / "parts"
 
     def is_empty(self) -> bool:
-        """Tell whether nothing would be overwritten; a run that died at its first step counts."""
+        """Tell whether nothing would be overwritten; a run that died at its first step counts.
+
+        Raises:
+            RequestError: it is no folder.
+        """
         begun = {self._parts.name, f"{PLAN}.draft"}
+        if self.folder.exists() and not self.folder.is_dir():
+            raise RequestError(self.folder, " is a file; name a folder for the results.")
         return not self.folder.exists() or all(f.name in begun for f in self.folder.iterdir())
 
     def read_plan(self) -> Plan | None:
@@ -46,7 +52,7 @@ class Store:
             ManifestError: it is damaged.
         """
         path = self.folder / PLAN
-        return read_plan(path.read_text(encoding="utf-8")) if path.exists() else None
+        return read_plan(path.read_bytes()) if path.exists() else None
 
     def write_plan(self, plan: Plan) -> None:
         """Record the plan.

@@ -13,6 +13,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 
 from moss_demo.batch.plan import Plan
@@ -20,6 +21,7 @@ from moss_demo.batch.report import CLIP_COLUMNS, TIMING_COLUMNS, Report, make_re
 from moss_demo.batch.rows import ClipRow, TimingRow, arrow_table, csv_cell, schema_of
 from moss_demo.batch.store import KINDS, Store, write_whole
 from moss_demo.batch.summary import summary_cells
+from moss_demo.errors import ManifestError
 
 CLIPS_CSV = "clips.csv"
 CLIPS_PARQUET = "clips.parquet"
@@ -70,7 +72,13 @@ def _join(path: Path, kind: str, files: Sequence[Path]) -> None:
     def write(file: BinaryIO) -> None:
         with pq.ParquetWriter(file, schema_of(KINDS[kind])) as writer:
             for part in files:
-                writer.write_table(pq.read_table(part))
+                try:
+                    table = pq.read_table(part)
+                except (pa.ArrowException, OSError) as error:
+                    raise ManifestError(
+                        part, " is damaged; start again in an empty folder."
+                    ) from error
+                writer.write_table(table)
 
     write_whole(path, write)
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from moss_demo.batch.archive import unpack
+from moss_demo.batch.archive import free_name, unpack
 from moss_demo.batch.manifest import Manifest, folder_manifest, is_manifest, read_manifest
 from moss_demo.batch.sources import MAX_MANIFEST_BYTES, Sources, read_text_file
 from moss_demo.errors import ManifestError
@@ -46,10 +46,7 @@ def gather(uploads: Sequence[Path], folder: Path, most_bytes: int) -> tuple[Mani
 
 def _place(upload: Path, folder: Path) -> None:
     """Give an upload a second name in the folder; a name that is taken gets a number."""
-    path, number = folder / upload.name, 1
-    while path.exists():
-        number += 1
-        path = folder / f"{upload.stem}-{number}{upload.suffix}"
+    path = free_name(folder / upload.name)
     try:
         os.link(upload, path)
     except OSError:

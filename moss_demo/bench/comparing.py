@@ -34,7 +34,7 @@ def compare_reports(first: Report, second: Report) -> Table:
                 remark,
             )
         )
-    only = len(first.cases) + len(second.cases) - 2 * len(rows)
+    only = len({case.name for case in first.cases} ^ {case.name for case in second.cases})
     notes = [_origin("A", first), _origin("B", second)]
     if only:
         notes.append(f"{only} cases are in one of the two only.")

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from time import perf_counter
 from typing import Any
 
@@ -144,8 +145,11 @@ def _case(engine: Engine, mode: _Mode, eager: _Mode, features: Tensor, suffix: s
     figures = {"first_call_s": mode.first_call_s, "operations_tflop": operations(config, chunks)}
     if mode is not eager:
         difference = mode.output - eager.output
-        figures["drift_relative"] = float(difference.norm() / eager.output.norm())
-        figures["drift_largest"] = float(difference.abs().max())
+        drift = {
+            "drift_relative": float(difference.norm() / eager.output.norm()),
+            "drift_largest": float(difference.abs().max()),
+        }
+        figures |= {name: value for name, value in drift.items() if isfinite(value)}
     digest = hashlib.sha256(features.float().cpu().numpy().tobytes()).hexdigest()[:16]
     return Case(
         name=f"{base}/{mode.name}",

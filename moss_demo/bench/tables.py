@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 
 from moss_demo.bench.derived import (
     PHASES,
@@ -15,7 +15,7 @@ from moss_demo.bench.derived import (
     typical,
 )
 from moss_demo.bench.report import Case, Plan, Quantity, Report
-from moss_demo.bench.statistics import Claim, Speedup, Summary, summarize
+from moss_demo.bench.statistics import Claim, Summary, summarize
 from moss_demo.domain.figures import NOT_AVAILABLE
 
 BASELINE = "baseline"
@@ -80,10 +80,11 @@ def work_name(case: Case) -> str:
     return f"{work.clip} ({work.audio_s:.1f} s{tokens})"
 
 
-def speedup_text(found: Speedup | None) -> str:
-    """Write a ratio with its interval, or what may be said instead."""
+def speedup_text(report: Report, case: Case) -> str:
+    """Write the ratio to the baseline with its interval, or what may be said instead."""
+    found = speedup_of(report, case)
     if found is None:
-        return BASELINE
+        return BASELINE if case.baseline is None else NOT_AVAILABLE
     if found.pairs < 2:
         return f"{number(found.ratio)}× (one pair)"
     interval = f"{number(found.ratio)}× [{number(found.low)}, {number(found.high)}]"
@@ -93,8 +94,8 @@ def speedup_text(found: Speedup | None) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Write a value with `digits` significant digits, or that there is none."""
-    if value is None:
+    """Write a value with `digits` significant digits, or that there is none; NaN is none."""
+    if value is None or not isfinite(value):
         return NOT_AVAILABLE
     if value == 0:
         return "0"
@@ -116,7 +117,7 @@ def _encoder(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("p50 ms", lambda case: _of(case, lambda s: s.median)),
         ("p95 ms", lambda case: _of(case, lambda s: s.p95)),
         ("Range ms", _range),
-        ("Speedup", lambda case: speedup_text(speedup_of(report, case))),
+        ("Speedup", lambda case: speedup_text(report, case)),
         ("First call s", lambda case: number(case.figures.get("first_call_s"))),
         ("Drift, relative", lambda case: number(case.figures.get("drift_relative"), 2)),
         ("TFLOP/s", lambda case: number(achieved_tflops(case))),
@@ -150,7 +151,7 @@ def _requests(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("Cold s", lambda case: number(case.figures.get("cold_s"))),
         ("Load s", lambda case: number(case.figures.get("load_s"))),
         ("Compile s", lambda case: number(case.figures.get("compile_s"))),
-        ("Speedup", lambda case: speedup_text(speedup_of(report, case))),
+        ("Speedup", lambda case: speedup_text(report, case)),
         ("Transcripts", lambda case: ", ".join(case.labels.values())),
     ]
     phases: list[Column] = [
@@ -185,7 +186,7 @@ def _precision(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("Peak MiB", lambda case: _mib(case, Quantity.ALLOCATED_BYTES)),
         (
             "Speed against fp32",
-            lambda case: case.labels.get("speed", speedup_text(speedup_of(report, case))),
+            lambda case: case.labels.get("speed", speedup_text(report, case)),
         ),
     ]
     notes = [
@@ -205,7 +206,7 @@ def _batch(report: Report, cases: Sequence[Case]) -> list[Table]:
         ("s/clip", lambda case: _of(case, lambda s: s.median)),
         ("Audio s/s", _audio_rate),
         ("Peak MiB", lambda case: _mib(case, Quantity.ALLOCATED_BYTES)),
-        ("Speedup", lambda case: speedup_text(speedup_of(report, case))),
+        ("Speedup", lambda case: speedup_text(report, case)),
         ("", lambda case: "sweet spot" if case.name in best else ""),
     ]
     notes = ["Sweet spot: the smallest batch within 5 % of the best time a clip."]

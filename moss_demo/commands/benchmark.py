@@ -17,7 +17,7 @@ from moss_demo.bench.report_json import report_json
 from moss_demo.bench.runner import run_benchmark
 from moss_demo.bench.tables import Table, tables
 from moss_demo.bench.text_exports import environment_rows
-from moss_demo.commands.output import write_output
+from moss_demo.commands.output import check_output, write_output
 from moss_demo.domain.audio import AudioClip
 from moss_demo.engine.checkpoints import KNOWN, SYNTHETIC
 from moss_demo.engine.config import EngineConfig, Precision, choose_device, choose_precision
@@ -56,14 +56,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, print the tables, and the report as the last line."""
+    check_output(arguments.json)
     order = _order(arguments, from_environment())
     with closing(run_benchmark(order, EnginePool(), _judge(order))) as events:
         report = _follow(Report(order.plans, order.quick), events)
     wait_for_workers()
     _print(report)
+    print(report_json(report, indent=None), flush=True)
     if arguments.json:
         write_output(report_json(report) + "\n", arguments.json)
-    print(report_json(report, indent=None), flush=True)
     return FAILED if report.failures or report.seconds is None else 0
 
 

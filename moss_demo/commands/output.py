@@ -26,6 +26,17 @@ def write_output(text: str, path: Path | None) -> None:
         raise TranscriptError(path, f" cannot be written ({error.strerror}).") from error
 
 
+def check_output(path: Path | None) -> None:
+    """See before long work whether its result will have a place.
+
+    Raises:
+        TranscriptError: the file's folder is missing, or a folder has its name.
+    """
+    if path is not None and (path.is_dir() or not path.absolute().parent.is_dir()):
+        why = "is a folder" if path.is_dir() else "cannot be written: its folder does not exist"
+        raise TranscriptError(path, f" {why}.")
+
+
 def warn(sentences: Iterable[str]) -> None:
     """Print warnings to standard error, one a line."""
     for sentence in sentences:

@@ -34,7 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
     folder: Path = arguments.folder
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise RequestError(folder, " is not empty; name a new folder.")
-    write_space(folder, zero_gpu=arguments.zero_gpu)
+    try:
+        write_space(folder, zero_gpu=arguments.zero_gpu)
+    except OSError as error:
+        raise RequestError(folder, f" cannot be written ({error.strerror}).") from error
     print(f"hf upload YOU/YOUR-SPACE {folder} . --repo-type=space")
     return 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from moss_demo.commands.model_arguments import add_model_arguments, engine_config
-from moss_demo.commands.output import warn, write_output
+from moss_demo.commands.output import check_output, warn, write_output
 from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.diagnostics import diagnose
 from moss_demo.domain.events import Event, Run, SegmentDone, advance
@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Transcribe one recording."""
     if arguments.stream and (arguments.format or arguments.output):
         raise RequestError("--stream prints segments as text; leave out --format and --output.")
+    check_output(arguments.output)
     settings = from_environment()
     config = engine_config(arguments, settings)
     request = _request(arguments, settings)

@@ -120,11 +120,14 @@ def merged(transcript: Transcript, index: int) -> Transcript:
     if index + 1 >= len(transcript.segments):
         raise EditError("There is no segment after this one to merge with.")
     second = transcript.segments[index + 1]
-    ends = [end for end in (first.end, second.end) if end is not None]
+    starts, ends = (
+        [time for time in times if time is not None]
+        for times in ((first.start, second.start), (first.end, second.end))
+    )
     glue = "" if _CJK.match(first.text[-1:]) and _CJK.match(second.text[:1]) else " "
     one = Segment(
-        second.start if first.start is None else first.start,
-        max(ends, default=None),
+        min(starts, default=None),
+        max([*ends, *starts]) if ends else None,
         first.speaker,
         first.text + glue + second.text,
         (SegmentFlag.EDITED,),
@@ -153,6 +156,7 @@ def split(transcript: Transcript, index: int, at: int) -> Transcript:
     if whole.start is not None and whole.end is not None:
         share = len(head) / (len(head) + len(tail))
         cut = round(whole.start + share * (whole.end - whole.start), 2)
+        cut = min(max(cut, whole.start), whole.end)
     flags = (SegmentFlag.EDITED,)
     return _replaced(
         transcript,

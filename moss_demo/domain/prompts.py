@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 
+from moss_demo.domain.encodable import encodable
 from moss_demo.errors import RequestError
 
 MAX_HOTWORDS = 200
@@ -48,7 +49,7 @@ def resolve_prompt(choice: str | None) -> str | None:
     Raises:
         RequestError: the text is longer than any real instruction.
     """
-    text = (choice or "").strip()
+    text = encodable(choice or "").strip()
     if not text or text == PromptPreset.DEFAULT:
         return None
     if len(text) > MAX_PROMPT_CHARACTERS:
@@ -64,7 +65,7 @@ def split_hotwords(text: str | None) -> tuple[str, ...]:
     Raises:
         RequestError: there are more than any prompt can carry.
     """
-    separated = (text or "").translate(str.maketrans("，、;；\n\r", ",,,,,,"))
+    separated = encodable(text or "").translate(str.maketrans("，、;；\n\r", ",,,,,,"))
     words = tuple(dict.fromkeys(w for w in map(str.strip, separated.split(",")) if w))
     if len(words) > MAX_HOTWORDS:
         raise RequestError(f"{len(words)} hotwords are too many; keep the {MAX_HOTWORDS} rarest.")

@@ -6,6 +6,9 @@ from moss_demo.domain.audio import AudioClip
 from moss_demo.domain.events import Span
 from moss_demo.errors import RequestError
 
+MIN_TEMPERATURE = 0.01
+"""Scores are divided by it: by far less they overflow, and the sampler fails on the device."""
+
 
 @dataclass(frozen=True, slots=True)
 class DecodeOptions:
@@ -34,8 +37,13 @@ class DecodeOptions:
                 f"The token budget must be at least 1, not {self.max_new_tokens}; "
                 "leave it empty to derive it from the duration."
             )
-        if not 0.0 <= self.temperature <= 2.0:
-            raise RequestError(f"The temperature must lie in 0 to 2, not {self.temperature:g}.")
+        if self.temperature != 0.0 and not MIN_TEMPERATURE <= self.temperature <= 2.0:
+            raise RequestError(
+                f"The temperature must be 0 or lie in {MIN_TEMPERATURE} to 2, "
+                f"not {self.temperature:g}."
+            )
+        if not 0 <= self.seed < 1 << 63:
+            raise RequestError(f"The seed must be 0 or more and below 2^63, not {self.seed}.")
         if not 0.0 < self.top_p <= 1.0:
             raise RequestError(f"top_p must lie above 0 and at most at 1, not {self.top_p:g}.")
         if self.temperature == 0.0 and self.top_p != 1.0:

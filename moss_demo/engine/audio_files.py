@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from moss_demo.domain.audio import MIN_DURATION_S, SAMPLE_RATE_HZ, AudioClip
+from moss_demo.domain.encodable import encodable
 from moss_demo.engine.containers import HEAD_BYTES, Container, foreign_kind, headerless, recognise
 from moss_demo.engine.sound_source import UnreadableError
 from moss_demo.engine.track import (
@@ -77,8 +78,7 @@ def glance_duration_s(path: Path) -> float | None:
 
 def _displayable(name: str) -> str:
     """Replace what cannot be printed: undecodable bytes, controls and line breaks."""
-    encodable = name.encode("utf-8", "replace").decode("utf-8")
-    return "".join(char if char.isprintable() else "\ufffd" for char in encodable)
+    return "".join(char if char.isprintable() else "\ufffd" for char in encodable(name))
 
 
 def _recognised(recording: _Recording) -> Container:

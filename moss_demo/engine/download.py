@@ -8,6 +8,7 @@ import multiprocessing
 import queue
 from collections.abc import Generator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any
@@ -24,6 +25,9 @@ ANSWER_S = 5.0
 NO_ANSWER = f"the hub did not answer within {ANSWER_S:.0f} s"
 
 POLL_S = 0.2
+ON_THEIR_WAY = "Downloading bytes"
+"""What the library calls its bar of bytes that have come but are in no file yet."""
+
 NEEDED_FILES = ["*.json", "*.safetensors", "*.jinja", "*.txt", "*.model"]
 """Weights and what belongs to them; never code."""
 
@@ -52,7 +56,7 @@ def download(hub: HubCheckpoint, endpoint: str | None = None) -> Generator[Downl
     context = multiprocessing.get_context("spawn")
     messages: Any = context.Queue()
     process = context.Process(
-        target=_fetch, args=(hub.repo, hub.revision, endpoint, messages), daemon=True
+        target=fetch, args=(hub.repo, hub.revision, endpoint, messages), daemon=True
     )
     process.start()
     try:
@@ -97,7 +101,7 @@ def _failed(hub: HubCheckpoint, why: str) -> CheckpointError:
     )
 
 
-def _fetch(
+def fetch(
     repo: str, revision: str, endpoint: str | None, messages: "multiprocessing.Queue[Any]"
 ) -> None:
     """Run in the child: ask the hub for sizes, then fetch, reporting through `messages`."""
@@ -106,7 +110,8 @@ def _fetch(
         """Sends what the library's byte counters count."""
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
-            self._counts_bytes = kwargs.get("unit") == "B"
+            # Two bars count each byte: as it comes, and as it is put in its place.
+            self._counts_bytes = kwargs.get("unit") == "B" and kwargs.get("desc") != ON_THEIR_WAY
             super().__init__(*args, **{**kwargs, "disable": True})
 
         def update(self, n: float | None = 1) -> bool | None:
@@ -122,7 +127,11 @@ def _fetch(
     except Exception:  # whatever the client raises, the person can only check the network
         messages.put(("failed", NO_ANSWER))
         return
-    sizes = [file.size or 0 for file in info.siblings or []]
+    sizes = [
+        file.size or 0
+        for file in info.siblings or []
+        if any(fnmatch(file.rfilename, pattern) for pattern in NEEDED_FILES)
+    ]
     messages.put(("total", max(1, sum(sizes))))
     try:
         snapshot_download(

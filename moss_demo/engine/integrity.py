@@ -27,10 +27,12 @@ class Integrity:
     Attributes:
         damaged: some passage in the middle cannot be what was written.
         cut_short: the file ends before the recording does.
+        uncounted: nothing states its length, and what readers guess from its beginning is wrong.
     """
 
     damaged: bool = False
     cut_short: bool = False
+    uncounted: bool = False
 
 
 def inspect(path: Path, container: Container) -> Integrity:
@@ -64,19 +66,25 @@ def _inspect_mp3(file: BinaryIO, size: int) -> Integrity:
     """Follow the chain of frames from the first to the last."""
     position = _behind_id3(file)
     streams, frames, promised = set(), 0, None
+    bit_rates: set[int] = set()
     while position < size - 3:
         file.seek(position)
         frame = mpeg_frame(head := file.read(4))
         if frame is None:
             whole = head[:3] in (b"TAG", b"APE", b"LYR") or not any(head)
-            return Integrity(damaged=not whole)
+            return Integrity(damaged=not whole, uncounted=promised is None and len(bit_rates) > 1)
         if frames == 0:
             promised = _promised_frames(head + file.read(frame.size_bytes - 4))
         streams.add(frame.stream)
+        bit_rates.add(head[2] >> 4)
         frames += 1
         position += frame.size_bytes
     missing = promised is not None and promised > 1.01 * frames + 1
-    return Integrity(damaged=len(streams) > 1, cut_short=position > size or missing)
+    return Integrity(
+        damaged=len(streams) > 1,
+        cut_short=position > size or missing,
+        uncounted=promised is None and len(bit_rates) > 1,
+    )
 
 
 def _behind_id3(file: BinaryIO) -> int:
@@ -96,15 +104,18 @@ def _promised_frames(frame: bytes) -> int | None:
 
 
 def _inspect_ogg(file: BinaryIO) -> Integrity:
-    """Check every page's sum, and whether the last page of a stream says that it is the last."""
-    last_flags = 0
+    """Check every page's sum, and whether the last page of a stream says that it is the last.
+
+    A stream that begins behind the end of another is a recording of its own, which readers of the
+    first one's length never reach.
+    """
+    last_flags, chained = 0, False
     while True:
         header = file.read(27)
         if len(header) < 27 or header[:4] != b"OggS":
             cut_short = not last_flags & 4 or header[:4] == b"OggS"
-            return Integrity(
-                damaged=len(header) == 27 and header[:4] != b"OggS", cut_short=cut_short
-            )
+            damaged = len(header) == 27 and header[:4] != b"OggS"
+            return Integrity(damaged, cut_short, chained)
         lacing = file.read(header[26])
         body = file.read(sum(lacing))
         if len(lacing) < header[26] or len(body) < sum(lacing):
@@ -112,6 +123,7 @@ def _inspect_ogg(file: BinaryIO) -> Integrity:
         blank = header[:22] + bytes(4) + header[26:]
         if ogg_checksum(blank + lacing + body) != int.from_bytes(header[22:26], "little"):
             return Integrity(damaged=True)
+        chained |= bool(last_flags & 4 and header[5] & 2)
         last_flags = header[5]
 
 

@@ -116,8 +116,10 @@ def read_track(path: Path, container: Container, limit_s: float | None) -> Track
     integrity = inspect(path, container)
     by_soundfile = partial(_by_soundfile, path, integrity, limit_s)
     readable = container in SOUNDFILE_READS
-    # of a hurt file libsndfile conceals what is missing, and its MP3 part prints on standard error
+    # of a hurt file libsndfile conceals what is missing, and its MP3 part prints on standard error;
+    # one that nobody counted it ends where it guesses the end to be
     hurt = integrity.damaged or (integrity.cut_short and container is Container.MP3)
+    hurt |= integrity.uncounted
     found = by_soundfile() if readable and not hurt else None
     if found is not None and found.complete:
         return found
@@ -137,12 +139,14 @@ def read_track(path: Path, container: Container, limit_s: float | None) -> Track
 
 
 def stated_duration_s(path: Path, container: Container) -> float | None:
-    """Return the length that the header states, or None; nothing is decoded.
+    """Return the length that the header states, or None where it states none; decodes nothing.
 
     Raises:
         OSError: the file cannot be read.
     """
     try:
+        if inspect(path, container).uncounted:
+            return None
         if container in SOUNDFILE_READS:
             with soundfile_source(path) as source:
                 return source.claimed_s
@@ -204,7 +208,7 @@ def _by_pyav(
 def _collected(opened: _Opener, integrity: Integrity, limit_s: float | None) -> Track:
     """Read a source to its end, and a second time where its channels cancel each other."""
     with opened() as source:
-        claimed_s = source.claimed_s
+        claimed_s = None if integrity.uncounted else source.claimed_s
         if limit_s is not None and claimed_s is not None and claimed_s > limit_s:
             raise TooLongError
         waveform = collect(source.blocks, limit_s)

@@ -181,9 +181,8 @@ def _share_words(reference: Transcript, candidate: Transcript, rules: TextRules)
 
 
 def _identical(reference: Transcript, candidate: Transcript) -> bool:
-    if reference.raw or candidate.raw:
-        return reference.raw == candidate.raw
-    return reference.segments == candidate.segments
+    """Say whether nothing differs: neither the text as written nor what a person made of it."""
+    return reference.raw == candidate.raw and reference.segments == candidate.segments
 
 
 def _cp_errors(reference: Transcript, candidate: Transcript) -> ErrorCounts:

@@ -1,6 +1,6 @@
 """One side of a comparison, read from a saved transcript or taken from a run."""
 
-import re
+import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -10,8 +10,6 @@ from moss_demo.domain.exports.project import run_record
 from moss_demo.domain.references import read_reference
 from moss_demo.domain.transcript import Transcript
 from moss_demo.scoring.run_meta import RunMeta
-
-_PROJECT_JSON = re.compile(r'\ufeff?\s*\{\s*"schema"')
 
 
 class Side(NamedTuple):
@@ -31,10 +29,21 @@ def read_side(text: str, *, suffix: str = "") -> Side:
     Raises:
         TranscriptError: the text is broken for its format.
     """
-    if _PROJECT_JSON.match(text):
+    if _is_project_json(text):
         project = read_project_json(text)
         return Side(project.transcript, _meta(project.figures))
     return Side(read_reference(text, suffix=suffix), RunMeta())
+
+
+def _is_project_json(text: str) -> bool:
+    """Say whether a JSON object states a schema, wherever in it that stands."""
+    if '"schema"' not in text:
+        return False
+    try:
+        value = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "schema" in value
 
 
 def side_of(run: Run) -> Side:

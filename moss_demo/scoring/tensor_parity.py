@@ -6,6 +6,7 @@ another order. A difference of that size says nothing of the candidate.
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -157,5 +158,5 @@ def tensor_rows(stages: tuple[StageParity, ...]) -> list[dict[str, Any]]:
 
 
 def _finite(figures: dict[str, float | None]) -> dict[str, float | None]:
-    """Write an infinity, which JSON does not know, as null."""
-    return {key: None if value == np.inf else value for key, value in figures.items()}
+    """Write what JSON does not know, infinities and NaN, as null."""
+    return {k: v if v is None or isfinite(v) else None for k, v in figures.items()}

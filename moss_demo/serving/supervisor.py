@@ -4,20 +4,23 @@ A CUDA error that lasts until the process ends, a crash in a library and a kill 
 mended by a new process and by nothing else. Imports no model library, so it costs little memory.
 """
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 from types import FrameType
 from typing import NoReturn
 from urllib.parse import urlsplit
+
+from moss_demo.errors import RequestError
 
 RESTART = 75
 """Exit status by which a server asks for a new process (EX_TEMPFAIL)."""
@@ -35,6 +38,7 @@ FILES = "files"
 """Folder for temporary files, inside the one that a server is given."""
 
 _PORT = "port"
+_PREFIX, _LOCK, _DRAFT = "moss-demo-", "lock", "lock.draft"
 
 
 def supervise(command: Sequence[str], parent: Path) -> int:
@@ -43,13 +47,28 @@ def supervise(command: Sequence[str], parent: Path) -> int:
     Args:
         command: starts it; the folder that it may use is added as `--worker FOLDER`, and after the
             first time the port it had as `--port PORT`.
-        parent: existing folder to make that folder in.
+        parent: folder to make that folder in.
 
     Returns:
         Exit status: that of the server, or 1 when it keeps ending.
+
+    Raises:
+        RequestError: the folder is not there and cannot be made.
     """
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RequestError(
+            parent, f" cannot be made ({error.strerror}); set GRADIO_TEMP_DIR to another folder."
+        ) from error
     signal.signal(signal.SIGTERM, _end)
-    with TemporaryDirectory(prefix="moss-demo-", dir=parent, ignore_cleanup_errors=True) as name:
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup asks
+        signal.signal(signal.SIGHUP, _end)
+    _clear_up(parent)
+    with (
+        TemporaryDirectory(prefix=_PREFIX, dir=parent, ignore_cleanup_errors=True) as name,
+        _held(Path(name)),
+    ):
         folder, quick_ends = Path(name), 0
         while quick_ends < MAX_QUICK_ENDS:
             started_at = monotonic()
@@ -83,6 +102,23 @@ def ask_for_restart() -> None:
 def remember_port(folder: Path, address: str) -> None:
     """Let the next server of this supervisor take the same port: open pages will find it again."""
     (folder / _PORT).write_text(str(urlsplit(address).port), encoding="ascii")
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Lock a folder for as long as this process lives, however it ends."""
+    with (folder / _DRAFT).open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        (folder / _DRAFT).rename(folder / _LOCK)  # nobody sees it unlocked
+        yield
+
+
+def _clear_up(parent: Path) -> None:
+    """Delete folders of supervisors that were killed: visitors' recordings lie in them."""
+    for lock in parent.glob(f"{_PREFIX}*/{_LOCK}"):
+        with suppress(OSError), lock.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(lock.parent, ignore_errors=True)
 
 
 def _serve(command: Sequence[str]) -> int:

@@ -60,6 +60,13 @@ def hold(root: Path, visitor: str, upload: Path) -> None:
         os.link(upload, held / upload.name)
 
 
+def stay(root: Path, visitor: str) -> None:
+    """Note that a visitor's files are in use, by a run that waits or works."""
+    visit = _visit(root, visitor)
+    if visit.is_dir():
+        os.utime(visit)
+
+
 def leave(root: Path, visitor: str) -> None:
     """Note that a visitor's connection ended."""
     visit = _visit(root, visitor)

@@ -16,6 +16,7 @@ from typing import Any, Literal, TypedDict
 import gradio as gr
 
 from moss_demo.domain.editing import Revisions
+from moss_demo.domain.encodable import encodable
 from moss_demo.domain.events import Run, StopReason
 from moss_demo.domain.transcript import Segment
 from moss_demo.ui.lanes import talk_time_s
@@ -122,8 +123,8 @@ def segment_payload(segment: Segment) -> SegmentPayload:
     return SegmentPayload(
         start=_finite(segment.start),
         end=_finite(segment.end),
-        speaker=None if segment.speaker is None else _encodable(segment.speaker),
-        text=_encodable(segment.text),
+        speaker=None if segment.speaker is None else encodable(segment.speaker),
+        text=encodable(segment.text),
         flags=[str(flag) for flag in segment.flags],
     )
 
@@ -177,7 +178,7 @@ def timeline_update(
         duration_s=run.duration_s,
         names=dict(names),
         talk_s=[
-            (None if label is None else _encodable(label), seconds)
+            (None if label is None else encodable(label), seconds)
             for label, seconds in talk_time_s(run.transcript.segments, run.duration_s).items()
         ],
         open=None if writing is None else segment_payload(writing),
@@ -265,7 +266,3 @@ def _status(run: Run) -> TimelineStatus:
 
 def _finite(seconds: float | None) -> float | None:
     return seconds if seconds is not None and math.isfinite(seconds) else None
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,8 +1,9 @@
 """Which visitor an event belongs to, and the files of theirs that an event makes or uses."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import gradio as gr
@@ -44,6 +45,11 @@ def served(path: Path) -> str:
 def hold(upload: str) -> None:
     """Keep an upload while the visitor stays whose event runs now."""
     temp_files.hold(_root(), _visitor(LocalContext.request.get(None)), Path(upload))
+
+
+def staying() -> Callable[[], None]:
+    """Return what a run of this event calls as it goes on, so that its files are not swept."""
+    return partial(temp_files.stay, _root(), _visitor(LocalContext.request.get(None)))
 
 
 def leave(request: gr.Request) -> None:

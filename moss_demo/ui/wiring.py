@@ -11,6 +11,7 @@ import gradio as gr
 
 from moss_demo.errors import MossDemoError
 from moss_demo.ui import present
+from moss_demo.ui.visitor import staying
 
 Updates = dict[Any, Any]
 """New values and properties by component."""
@@ -113,9 +114,11 @@ def wire_run(switch: Switch, triggers: Iterable[Callable[..., Any]], job: Job) -
     def stream(values: Updates) -> Iterator[Updates]:
         yield {phase: Phase.RUNNING}
         shown: Updates = {}
+        stay = staying()
         try:
             with closing(job.stream(values)) as steps:
                 for updates in steps:
+                    stay()
                     shown |= {k: v for k, v in updates.items() if not isinstance(k, gr.State)}
                     yield shown | updates
         except MossDemoError as error:

@@ -158,6 +158,7 @@ def test_models_are_those_that_the_host_offers(client: OpenAI, recording: Path) 
         ({"response_format": "xml"}, "response_format"),
         ({"temperature": "warm"}, "temperature"),
         ({"temperature": "7"}, None),
+        ({"temperature": "1e-38"}, None),
         ({"max_new_tokens": "-1"}, "max_new_tokens"),
         ({"max_new_tokens": "0"}, None),
         ({"stream": "maybe"}, "stream"),
@@ -355,3 +356,26 @@ def test_answers_are_json_where_they_say_so(plain: httpx.Client, recording: Path
         assert answer.headers["content-type"].startswith(kind)
         if form == "json":
             json.loads(answer.text)
+
+
+def test_odd_names_and_lone_surrogates_are_answered_like_any_other(
+    plain: httpx.Client, recording: Path
+) -> None:
+    """Neither is anything that a file system, a tokenizer or JSON can hold."""
+    boundary = "x"
+    parts = [
+        (b'name="file"; filename="a.\0wav"', recording.read_bytes()),
+        (b'name="language"', b"+2AA-"),
+        (b'name="prompt"', b"+2AA-"),
+        (b'name="max_new_tokens"', b"3"),
+        (b'name="response_format"', b"verbose_json"),
+    ]
+    body = b"".join(
+        b"--x\r\nContent-Disposition: form-data; " + head + b"\r\n\r\n" + value + b"\r\n"
+        for head, value in parts
+    )
+    kind = f"Multipart/Form-Data; boundary={boundary}; charset=utf-7"
+    answer = plain.post(
+        "v1/audio/transcriptions", content=body + b"--x--\r\n", headers={"Content-Type": kind}
+    )
+    assert answer.status_code == 200, answer.text

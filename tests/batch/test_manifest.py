@@ -131,3 +131,40 @@ def test_a_manifest_that_is_none_is_refused(
         path.write_bytes(content)
     with pytest.raises(ManifestError, match=reason):
         open_manifest(path)
+
+
+def test_a_quote_that_is_never_closed_swallows_no_row_silently() -> None:
+    """The line is named; a reference that holds the rest of the table would be scored."""
+    entries = read_manifest('audio,reference\na.wav,"hello\nb.wav,world\n').entries
+    assert [(entry.line, bool(entry.fault)) for entry in entries] == [(2, True)]
+
+
+def test_rows_end_where_lines_end_and_cells_may_have_blanks() -> None:
+    """JSON holds separators of Unicode as they are; tables are written for people."""
+    text = json.dumps({"audio": "a.wav", "reference": "one\u2028two\x85"}, ensure_ascii=False)
+    (entry,) = read_manifest(text).entries
+    assert (entry.line, entry.reference) == (1, "one\u2028two\x85")
+    table = "audio, reference, group, language\na.wav, hello there, g, en\n"
+    (entry,) = read_manifest(table).entries
+    assert (entry.reference, entry.group, entry.language) == ("hello there", "g", "en")
+
+
+def test_a_group_may_be_called_0() -> None:
+    """Takes are numbered from there."""
+    assert read_manifest('{"audio": "a.wav", "group": 0}').entries[0].group == "0"
+
+
+@pytest.mark.parametrize("name", ["a\0.txt", "\ud800.wav"])
+def test_what_no_file_can_be_called_is_a_fault_of_its_row(name: str, tmp_path: Path) -> None:
+    """One sentence for the row; the others go on."""
+    for confined in (True, False):
+        with pytest.raises(MossDemoError):
+            Sources(tmp_path, confined=confined).audio(Entry(1, name))
+
+
+def test_long_words_that_end_like_a_name_are_words(tmp_path: Path) -> None:
+    """No system takes such a name, and it was none."""
+    words = " ".join(["and then"] * 60) + " she opened notes.txt"
+    transcript = Sources(tmp_path).reference(Entry(1, "a.wav", words))
+    assert transcript is not None
+    assert transcript.segments[0].text == words

@@ -187,3 +187,17 @@ def test_two_manifests_are_one_too_many(tmp_path: Path) -> None:
     uploads = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     with pytest.raises(ManifestError, match="several manifests"):
         gather(uploads, tmp_path / "out", MEGABYTE)
+
+
+def test_a_zip_writes_over_nothing(tmp_path: Path) -> None:
+    """A name that is taken may be a second name of a file that others have too."""
+    shared, folder = tmp_path / "talk.wav", tmp_path / "upload"
+    shared.write_bytes(b"shared")
+    folder.mkdir()
+    for name in ("a.zip", "b.zip"):
+        with zipfile.ZipFile(tmp_path / name, "w") as packed:
+            packed.writestr("talk.wav", name)
+    manifest, _ = gather([shared, tmp_path / "a.zip", tmp_path / "b.zip"], folder, 1_000)
+    assert shared.read_bytes() == b"shared"
+    found = {entry.audio: (folder / entry.audio).read_bytes() for entry in manifest.entries}
+    assert sorted(found.values()) == [b"a.zip", b"b.zip", b"shared"]

@@ -60,7 +60,6 @@ def test_equal_times_are_no_difference(report: Report) -> None:
     )
     cell = _cell(replace(report, cases=twins), "End to end", 1, "Speedup")
     assert cell.endswith("no difference shown")
-    assert speedup_text(None) == "baseline"
 
 
 @pytest.mark.parametrize(
@@ -138,3 +137,24 @@ def test_the_environment_is_told_in_full(report: Report) -> None:
     assert {"Device", "Driver, CUDA", "Checkpoint", "Code", "GPU before", "GPU after"} <= set(told)
     assert "41 °C" in told["GPU before"]
     assert "700 W limit" in told["GPU after"]
+
+
+def test_a_row_whose_baseline_is_missing_is_no_baseline(report: Report) -> None:
+    """What it was to be compared with failed: there is nothing to say of its speed."""
+    case = replace(report.cases[3], baseline="e2e/gone")
+    alone = replace(report, cases=(case,))
+    assert speedup_text(alone, case) == "n/a"
+    assert speedup_text(alone, replace(case, baseline=None)) == "baseline"
+
+
+def test_a_report_has_nothing_that_it_lacks_itself(report: Report) -> None:
+    """Cases that are not compared, as those of memory, are in both all the same."""
+    assert not any(
+        "in one of the two only" in note for note in compare_reports(report, report).notes
+    )
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_what_is_no_number_breaks_no_table(value: float) -> None:
+    """Outputs that are not finite have no drift to speak of."""
+    assert number(value) == "n/a"

@@ -111,6 +111,17 @@ def test_a_run_is_resumed_only_when_asked_and_only_with_the_same_rows(
     assert "--resume" in capsys.readouterr().err
     assert _evaluate(manifest, out, server, "--resume") == 0
     assert len(server.asked) == asked
+    (part,) = (out / "parts").glob("*.clips.parquet")
+    written, plan = part.read_bytes(), out / "plan.json"
+    part.write_bytes(b"")
+    assert _evaluate(manifest, out, server, "--resume") == 2
+    assert "clips.parquet is damaged" in capsys.readouterr().err
+    part.write_bytes(written)
+    recorded = plan.read_text(encoding="utf-8")
+    plan.write_text(json.dumps(json.loads(recorded) | {"parts": []}), encoding="utf-8")
+    assert _evaluate(manifest, out, server, "--resume") == 2
+    assert "damaged batch plan" in capsys.readouterr().err
+    plan.write_text(recorded, encoding="utf-8")
     other = write_manifest(folder, good[:2])
     assert _evaluate(other, out, server, "--resume") == 2
     assert "another manifest" in capsys.readouterr().err
@@ -118,6 +129,8 @@ def test_a_run_is_resumed_only_when_asked_and_only_with_the_same_rows(
     (tmp_path / "mine" / "thesis.txt").write_text("precious")
     assert _evaluate(other, tmp_path / "mine", server) == 2
     assert "not empty" in capsys.readouterr().err
+    assert _evaluate(other, tmp_path / "mine" / "thesis.txt", server) == 2
+    assert "is a file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -156,3 +169,15 @@ def test_the_command_needs_no_page() -> None:
         "sys.exit(any(name in sys.modules for name in ('gradio', 'plotly', 'av', 'pandas')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_text_that_breaks_the_rules_of_words_costs_its_own_row_only(
+    rows: tuple[Path, list[dict[str, str]]], server: Loopback, tmp_path: Path
+) -> None:
+    """A number of thousands of digits is no word that the normalizer can spell."""
+    folder, good = rows
+    odd = good[0] | {"reference": "the" + "9" * 4_400, "language": "en"}
+    _evaluate(write_manifest(folder, [odd, good[1]]), tmp_path / "out", server)
+    first, second = _table(tmp_path / "out")
+    assert (first["status"], second["status"]) == ("failed", "done")
+    assert "could not be measured" in first["reason"]

@@ -96,3 +96,12 @@ def test_a_folder_with_something_in_it_is_left_alone(
     assert main(["space", str(tmp_path)]) == 2
     assert "name a new folder" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_place_that_cannot_be_written_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line, as for every other command."""
+    (tmp_path / "file").write_bytes(b"")
+    assert main(["space", str(tmp_path / "file" / "space")]) == 2
+    assert "cannot be written" in capsys.readouterr().err

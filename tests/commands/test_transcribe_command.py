@@ -104,3 +104,23 @@ def test_streamed_segments_equal_those_of_the_json(
 ) -> None:
     """Two ways to ask, one answer."""
     assert "".join(streamed.stdout.splitlines()) == as_json["raw"]
+
+
+@pytest.mark.parametrize("name", ["nowhere/run.txt", "."])
+def test_an_output_without_a_place_is_refused_before_the_work(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nobody waits for a transcript that has nowhere to go."""
+    assert main(["transcribe", str(SHORTEST), "--output", str(tmp_path / name)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert re.search("does not exist|is a folder", told.err)
+
+
+@pytest.mark.parametrize("wish", [["--temperature", "1e-38"], ["--seed", "9" * 23]])
+def test_sampling_that_no_sampler_can_do_is_refused(
+    wish: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By so little scores cannot be divided; the device would be lost to it."""
+    assert main(["transcribe", str(SHORTEST), *wish]) == 2
+    assert re.search("temperature must be 0 or lie in 0.01|seed must be", capsys.readouterr().err)

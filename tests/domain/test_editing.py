@@ -174,3 +174,13 @@ def test_exports_carry_the_edits_and_the_raw_text_does_not() -> None:
             assert text == RAW
         elif fmt not in (ExportFormat.RTTM, ExportFormat.UEM):
             assert "shall we begin" in text
+
+
+def test_no_change_puts_an_end_before_its_start() -> None:
+    """A cut lies within its segment, and a merged segment spans all that is known of both."""
+    short = Transcript((Segment(1.996, 1.998, "S01", "aaaa bbbb"),))
+    first, second = split(short, 0, 4).segments
+    assert 1.996 <= first.end == second.start <= 1.998  # type: ignore[operator]
+    crossed = Transcript((Segment(10.0, None, "S01", "late"), Segment(2.0, 4.0, "S02", "early")))
+    (one,) = merged(crossed, 0).segments
+    assert (one.start, one.end) == (2.0, 10.0)

@@ -364,3 +364,12 @@ def test_three_thousand_segments() -> None:
     transcript = parse(raw, 3000.0)
     for fmt in ExportFormat:
         assert export(transcript, fmt, name="long", duration_s=3000.0)
+
+
+@pytest.mark.parametrize("words", ["hello <laugh> there a < b and c > d", "<3 love <4> </x>"])
+def test_no_word_of_a_subtitle_is_taken_for_a_tag(words: str) -> None:
+    """A reader that drops tags drops none of them."""
+    transcript = Transcript((Segment(0.0, 1.0, "S01", words),))
+    text = export(transcript, ExportFormat.SRT, name="a", duration_s=1.0)
+    (cue,) = pysubs2.SSAFile.from_string(text, format_="srt")
+    assert cue.plaintext.replace("\u2060", "") == f"S01: {words}"

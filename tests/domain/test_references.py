@@ -256,7 +256,22 @@ def test_the_guard_against_formulas_is_taken_off() -> None:
 def test_stm_alternatives_and_optional_words() -> None:
     """The first alternative counts, `@` is no word, and a bracketed word is kept."""
     text = "talk 1 A 0 1 {um / @} yes {@ / uh} (okay) (%hesitation)\n"
-    assert read_reference(text).segments[0].text == "um yes okay %hesitation"
+    assert read_reference(text, suffix=".stm").segments[0].text == "um yes okay %hesitation"
+
+
+@pytest.mark.parametrize("words", ["my number is 5 5 5 1 2 3", "it was about 3 4 weeks ago"])
+def test_numbers_that_are_said_make_no_table(words: str) -> None:
+    """Plain words stay words, whatever stands in their fourth and fifth place."""
+    (segment,) = read_reference(words).segments
+    assert (segment.text, segment.start, segment.speaker) == (words, None, None)
+
+
+def test_the_projects_own_text_is_read_where_its_first_line_has_no_times() -> None:
+    """What the model wrote before its first stamp comes first, and is no reason to misread."""
+    text = "Sure: here it is.\n[00:00:00.480 - 00:00:01.660] S01: Welcome everyone\n"
+    preamble, welcome = read_reference(text).segments
+    assert preamble.start is None
+    assert (welcome.start, welcome.speaker, welcome.text) == (0.48, "S01", "Welcome everyone")
 
 
 @pytest.mark.parametrize("label", ["", "unknown", "  "])

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from moss_demo.engine.audio_files import read_audio
+from moss_demo.engine.audio_files import glance_duration_s, read_audio
 from moss_demo.errors import AudioError
 from tests.engine.recordings import (
     RATE_HZ,
@@ -395,3 +395,28 @@ def test_pyav_is_imported_only_when_needed(tmp_path: Path) -> None:
         "assert not {'av', 'librosa', 'torch'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code, *paths], check=True)
+
+
+@pytest.mark.parametrize("silence_s", [0, 3])
+def test_an_mp3_whose_length_nobody_counted_is_read_to_its_end(
+    tmp_path: Path, silence_s: int
+) -> None:
+    """A changing bit rate without a header of its own: guesses from the beginning are wrong."""
+    source = write_wav(tmp_path / "s.wav", np.tile(spoken(), 5))
+    options = ["-af", f"adelay={silence_s}s:all=1", "-ar", "44100", "-q:a", "4", "-write_xing", "0"]
+    mp3 = ffmpeg("-i", str(source), *options, target=tmp_path / "a.mp3")
+    clip = read_audio(mp3, max_duration_s=60)
+    assert clip.duration_s == pytest.approx(5 * len(spoken()) / RATE_HZ + silence_s, abs=0.2)
+    assert glance_duration_s(mp3) is None
+
+
+@pytest.mark.parametrize("codec", ["libvorbis", "libopus"])
+def test_recordings_that_follow_each_other_in_one_ogg_are_read_one_after_the_other(
+    tmp_path: Path, codec: str
+) -> None:
+    """As web radio is recorded; a length that the first one states is not the file's."""
+    one = encode(tmp_path, "one.ogg", "-c:a", codec)
+    (tmp_path / "two.ogg").write_bytes(2 * one.read_bytes())
+    clip = read_audio(tmp_path / "two.ogg")
+    assert clip.duration_s == pytest.approx(2 * len(spoken()) / RATE_HZ, abs=0.2)
+    assert glance_duration_s(tmp_path / "two.ogg") is None

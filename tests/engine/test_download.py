@@ -2,7 +2,9 @@
 
 import http.server
 import json
+import queue
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from moss_demo.engine.checkpoints import HubCheckpoint
-from moss_demo.engine.download import download
+from moss_demo.engine.download import download, fetch
 from moss_demo.errors import CheckpointError
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
@@ -89,7 +91,8 @@ def test_progress_ends_with_everything_there(hub: str, tmp_path: Path) -> None:
     steps = list(download(CHECKPOINT, hub))
     done = [step.done_bytes for step in steps]
     assert done == sorted(done)
-    assert steps[-1].done_bytes == steps[-1].total_bytes > 300_000
+    assert steps[-1].done_bytes == steps[-1].total_bytes == 300_002  # what is needed, no code
+    assert _counted_bytes(hub) == 300_002  # each byte once
     snapshot = next(tmp_path.glob("hub/models--someone--some-model/snapshots/*"))
     assert sorted(p.name for p in snapshot.iterdir()) == ["config.json", "model.safetensors"]
 
@@ -111,3 +114,12 @@ def test_a_hub_that_never_answers_is_given_up() -> None:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with pytest.raises(CheckpointError, match=r"did not answer within 5 s.*tiny"):
             list(download(CHECKPOINT, address))
+
+
+def _counted_bytes(hub: str) -> int:
+    """Fetch into another cache, in this process, and return what is reported as fetched."""
+    messages: queue.Queue[tuple[str, int]] = queue.Queue()
+    with tempfile.TemporaryDirectory() as cache, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("huggingface_hub.constants.HF_HUB_CACHE", cache)
+        fetch(CHECKPOINT.repo, CHECKPOINT.revision, hub, messages)
+    return sum(value for kind, value in list(messages.queue) if kind == "bytes")

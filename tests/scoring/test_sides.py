@@ -1,5 +1,8 @@
 """Sides of a comparison: what a saved run tells beside its words."""
 
+import json
+
+from moss_demo.domain.editing import changed
 from moss_demo.domain.events import Finished, Run, SegmentDone, Started, StopReason, advance
 from moss_demo.domain.exports import ExportFormat, export
 from moss_demo.domain.transcript import Segment
@@ -53,3 +56,18 @@ def test_other_formats_know_nothing_of_a_run() -> None:
     """Raw text and subtitles are sides too."""
     assert read_side(RAW).meta == RunMeta()
     assert read_side("WEBVTT\n", suffix=".vtt").transcript.segments == ()
+
+
+def test_keys_in_another_order_tell_as_much() -> None:
+    """Tools that sort what they save do not turn an invalid comparison into a passed one."""
+    text = json.dumps(json.loads(saved(run(StopReason.LENGTH))), sort_keys=True)
+    assert read_side(text) == read_side(saved(run(StopReason.LENGTH)))
+    assert read_side(text).meta.finish_reason == StopReason.LENGTH
+
+
+def test_an_edited_side_is_not_identical_to_what_the_model_wrote() -> None:
+    """A person's words count, though the model's text stays beside them."""
+    before = side_of(run()).transcript
+    after = changed(before, 0, Segment(0.51, 2.0, "Anna", "good morning"), 10.0)
+    verdict = parity(before, after)
+    assert (verdict.identical, verdict.closeness is Closeness.IDENTICAL) == (False, False)

@@ -1,13 +1,16 @@
 """Differences of tensors, and how they stand beside the noise floor."""
 
 import json
+from math import inf
 
 import numpy as np
 import pytest
 
 from moss_demo.scoring.tensor_parity import (
     Stage,
+    StageParity,
     StageTensors,
+    TensorDifference,
     tensor_difference,
     tensor_parity,
     tensor_rows,
@@ -94,3 +97,11 @@ def test_json_never_holds_an_infinity() -> None:
     broken = _stages(float("nan"))
     rows = tensor_rows(tensor_parity(_stages(0), broken, _stages(0)))
     assert json.loads(json.dumps(rows, allow_nan=False))[0]["relative_error"] is None
+
+
+def test_a_reference_that_is_not_finite_makes_valid_json() -> None:
+    """Infinities by infinities are no number, and JSON has none."""
+    endless = TensorDifference(inf, inf, 0.0, None)
+    (row,) = tensor_rows((StageParity(Stage.ENCODER, 1, endless, endless),))
+    assert row["times_noise"] is None
+    assert json.dumps(row, allow_nan=False)

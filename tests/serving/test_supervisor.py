@@ -1,5 +1,6 @@
 """A server that is lost is replaced: by real processes, killed and broken for real."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -146,3 +147,17 @@ def test_a_server_that_ends_by_itself_is_not_started_again(tmp_path: Path, statu
     """Its exit status is the app's: 2 says that a setting is wrong."""
     code = f"import sys; sys.exit({status})"
     assert supervise([sys.executable, "-c", code], tmp_path) == status
+
+
+def test_files_of_a_supervisor_that_was_killed_go_with_the_next_start(tmp_path: Path) -> None:
+    """Nobody else knows that recordings lie there; those of a living one stay."""
+    killed, living = (tmp_path / f"moss-demo-{name}" for name in ("killed", "living"))
+    for folder in (killed, living):
+        (folder / "files").mkdir(parents=True)
+        (folder / "files" / "talk.wav").write_bytes(b"sound")
+        (folder / "lock").touch()
+    with (living / "lock").open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert supervise([sys.executable, "-c", "pass"], tmp_path) == 0
+    assert sorted(tmp_path.iterdir()) == [living]
+    assert (living / "files" / "talk.wav").exists()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from moss_demo.domain.exports.times import Turn, assign_lanes, clock, visible
 
 _ARROW = re.compile(r"-{2,}>")
-_SRT_TAG = re.compile(r"<(?=/?(?:b|i|u|s|font)\b)|\{(?=\\)", re.IGNORECASE)
+_SRT_TAG = re.compile(r"<|\{(?=\\)")
 _WORD_JOINER = "\u2060"
 
 _ASS_COLOURS = ("FFFFFF", "7FE3FF", "A8F0A8", "FFC58A", "D6A8FF", "8A9BFF", "F0E68C", "C8C8C8")
@@ -37,8 +37,8 @@ _ASS_LANE_HEIGHT = 70
 def srt(turns: Sequence[Turn], limit_ms: int) -> str:
     """Return SubRip cues with the speaker in front of the words.
 
-    `-->` inside words becomes `->`; what players would take for a tag gets a word joiner (U+2060)
-    behind its bracket, since SubRip has no escape.
+    `-->` inside words becomes `->`; what a player may take for a tag, and drop with all up to the
+    next bracket, gets a word joiner (U+2060) behind its bracket, since SubRip has no escape.
     """
     cues = []
     for number, (start_ms, end_ms, turn) in enumerate(visible(turns, limit_ms), 1):

@@ -11,8 +11,8 @@ _LINE = re.compile(rf"\[({_CLOCK}) - ({_CLOCK})\] ?(.*)")
 
 
 def is_plain(text: str) -> bool:
-    """Say whether the first line has such a span; the model writes its spans otherwise."""
-    return _LINE.fullmatch(text.lstrip().split("\n", 1)[0]) is not None
+    """Say whether a line has such a span; the model writes its spans otherwise."""
+    return any(_LINE.fullmatch(line) for line in text.split("\n"))
 
 
 def read_plain(text: str) -> Transcript:

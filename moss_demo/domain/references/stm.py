@@ -5,15 +5,18 @@ import re
 from moss_demo.domain.references.turns import number, one_recording, reading_error, turn
 from moss_demo.domain.transcript import Transcript
 
-_NUMBER = r"\d+(?:\.\d*)?"
-_LINE = re.compile(rf"\S+\s+\S+\s+\S+\s+{_NUMBER}\s+{_NUMBER}(?:\s.*)?")
+_TIME = r"\d+\.\d*"
+_LINE = re.compile(rf"\S+\s+(?:\d+|[A-Za-z])\s+\S+\s+{_TIME}\s+{_TIME}(?:\s.*)?")
 _ALTERNATIVES = re.compile(r"\{([^{}/]*)/[^{}]*\}")
 _OPTIONAL = re.compile(r"\(([^()\s]*)\)")
 _UNSCORED = frozenset(["ignore_time_segment_in_scoring", "inter_segment_gap"])
 
 
 def is_stm(text: str) -> bool:
-    """Say whether every line that is no comment has two times in its fourth and fifth column."""
+    """Say whether every line that is no comment names a channel and two times in their columns.
+
+    Whole numbers are no sign of it: people say them. A file called `.stm` may have them.
+    """
     lines = [line for line in text.split("\n") if line.strip() and not line.startswith(";;")]
     return bool(lines) and all(_LINE.fullmatch(line.strip()) for line in lines)
 

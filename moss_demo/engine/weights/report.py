@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from math import sqrt
+from math import inf, isfinite, sqrt
 from typing import Any
 
 import torch
@@ -79,8 +79,8 @@ def summary_dict(report: QuantizationReport) -> dict[str, Any]:
         "matrix_count": len(report.matrices),
         "bytes_before": report.bytes_before,
         "bytes_after": report.bytes_after,
-        "max_abs_error": max(matrix.max_abs_error for matrix in report.matrices),
-        "max_relative_error": report.worst.relative_error,
+        "max_abs_error": _finite(max(matrix.max_abs_error for matrix in report.matrices)),
+        "max_relative_error": _finite(report.worst.relative_error),
         "worst_matrix": report.worst.name,
         "is_finite": report.is_finite,
     }
@@ -88,7 +88,17 @@ def summary_dict(report: QuantizationReport) -> dict[str, Any]:
 
 def report_dict(report: QuantizationReport) -> dict[str, Any]:
     """Return a report as JSON values: the summary, then every matrix."""
-    return summary_dict(report) | {"matrices": [asdict(matrix) for matrix in report.matrices]}
+    errors = ("max_abs_error", "relative_error")
+    matrices = [
+        asdict(matrix) | {name: _finite(getattr(matrix, name)) for name in errors}
+        for matrix in report.matrices
+    ]
+    return summary_dict(report) | {"matrices": matrices}
+
+
+def _finite(error: float) -> float | None:
+    """Write an infinity, which JSON does not know, as null."""
+    return error if isfinite(error) else None
 
 
 def compare_rows(
@@ -114,8 +124,8 @@ def compare_rows(
         shape=tuple(before.shape),
         bytes_before=before.numel() * before.element_size(),
         bytes_after=bytes_after,
-        max_abs_error=largest,
-        relative_error=sqrt(error / weight) if weight else 0.0,
+        max_abs_error=largest if is_finite else inf,
+        relative_error=inf if not is_finite else sqrt(error / weight) if weight else 0.0,
         is_finite=is_finite,
     )
 

@@ -1,5 +1,6 @@
 """GGUF's block types on the decoder's matrices."""
 
+import json
 from collections.abc import Callable
 
 import gguf
@@ -10,6 +11,7 @@ from transformers import MossTranscribeDiarizeForConditionalGeneration
 from moss_demo.engine.config import NUMERICS_ONLY, Precision
 from moss_demo.engine.weights.block_formats import round_through
 from moss_demo.engine.weights.matrices import TABLE, decoder_linears
+from moss_demo.engine.weights.report import report_dict, summary_dict
 from moss_demo.errors import CheckpointError
 
 MakeModel = Callable[[], MossTranscribeDiarizeForConditionalGeneration]
@@ -71,6 +73,9 @@ def test_weights_that_are_not_finite_are_reported(
         model.get_submodule(TABLE).weight[3, 4] = float("nan")
     report = round_through(model, precision, "cpu")
     assert [matrix.name for matrix in report.matrices if not matrix.is_finite] == [TABLE]
+    assert report.worst.name == TABLE
+    assert summary_dict(report)["max_abs_error"] is None
+    assert json.dumps(report_dict(report), allow_nan=False)
 
 
 def test_a_head_of_its_own_is_refused(make_model: MakeModel) -> None:
