@@ -9,7 +9,7 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from types import ModuleType
 from typing import NoReturn
 
@@ -78,7 +78,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell closed it
+            setattr(sys, name, TextIOWrapper(BytesIO(), encoding="utf-8"))
+        stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="replace")
     hide_torchao()

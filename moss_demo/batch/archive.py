@@ -14,7 +14,13 @@ MAX_FILES = 10_000
 MAX_FOLDERS = 16
 """Around a file; thousands would be made, and could not be deleted again, for a few bytes."""
 
+MAX_DIRECTORY_BYTES = 16 << 20
+"""Of the list of files in a zip: 1,600 for each that may be in it."""
+
 _BLOCK_BYTES = 1 << 20
+_LAST_RECORD, _LAST_RECORD_BYTES = b"PK\5\6", 22 + (1 << 16)
+"""Ends every zip, with a comment of 64 KiB at most behind it (APPNOTE 4.3.16)."""
+
 _JUNK = ("__MACOSX",)
 
 
@@ -37,6 +43,8 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
         DiskError: the disk is full.
     """
     try:
+        if _directory_bytes(archive) > MAX_DIRECTORY_BYTES:
+            raise _refused(archive, f"lists too many files; send at most {MAX_FILES:,}")
         with zipfile.ZipFile(archive) as opened:
             members = [m for m in opened.infolist() if not m.is_dir() and not _is_junk(m.filename)]
             if len(members) > MAX_FILES:
@@ -58,6 +66,18 @@ def unpack(archive: Path, folder: Path, most_bytes: int) -> int:
         if number is None:  # bzip2's word for damage
             raise _damaged(archive, error) from error
         raise _refused(archive, "holds a file that cannot be written; rename it") from error
+
+
+def _directory_bytes(archive: Path) -> int:
+    """Return the size of the list of files, which is read whole before its lines are counted."""
+    with archive.open("rb") as file:
+        file.seek(max(0, archive.stat().st_size - _LAST_RECORD_BYTES))
+        tail = file.read()
+    last = tail[-22:]
+    if not (last.startswith(_LAST_RECORD) and last.endswith(b"\0\0")):  # a comment follows
+        at = tail.rfind(_LAST_RECORD)
+        last = tail[at:] if at >= 0 else b""  # no zip; the library says so
+    return int.from_bytes(last[12:16], "little")
 
 
 def free_name(path: Path) -> Path:

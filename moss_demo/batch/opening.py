@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from time import sleep
+from time import monotonic, sleep
 
 from moss_demo.batch.manifest import Entry
 from moss_demo.batch.plan import Plan, make_plan
@@ -18,6 +18,8 @@ from moss_demo.engine.audio_files import glance_duration_s
 from moss_demo.errors import ManifestError, RequestError
 
 POLL_S = 0.1
+FIRST_WORKER_S = 1_800.0
+"""How long other workers wait for the plan; lengths of many recordings may take a while."""
 """How often a worker looks whether the first one has written the plan."""
 
 
@@ -50,13 +52,19 @@ def open_plan(wanted: Evaluation, transcriber: Transcriber) -> Plan:
     Only the first of several workers makes a plan; the others wait for it.
 
     Raises:
-        RequestError: the folder holds something else, or an earlier run that is not to be resumed.
+        RequestError: the folder holds something else, or an earlier run that is not to be resumed;
+            or no first worker made a plan.
         ManifestError: the recorded plan is damaged.
     """
     store = Store(wanted.folder)
     digest = _fingerprint(wanted, transcriber.identity)
     plan = store.read_plan()
+    give_up_at = monotonic() + FIRST_WORKER_S
     while plan is None and wanted.worker > 0:
+        if monotonic() > give_up_at:
+            raise RequestError(
+                "The first worker (RANK 0) made no plan; start all of them together."
+            )
         sleep(POLL_S)
         plan = store.read_plan()
     if plan is None:

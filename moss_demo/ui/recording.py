@@ -51,4 +51,5 @@ def open_recording(path: str, max_duration_s: float) -> Recording:
     with writing():
         plays = browser_plays(source)
         player = served(source if plays else playable_copy(clip, new_folder()))
+    hold(player)
     return Recording(path, player, clip.duration_s, clip.warnings)

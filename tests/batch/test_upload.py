@@ -201,3 +201,19 @@ def test_a_zip_writes_over_nothing(tmp_path: Path) -> None:
     assert shared.read_bytes() == b"shared"
     found = {entry.audio: (folder / entry.audio).read_bytes() for entry in manifest.entries}
     assert sorted(found.values()) == [b"a.zip", b"b.zip", b"shared"]
+
+
+@pytest.mark.parametrize("comment", [b"", b"a comment"])
+def test_a_list_of_files_without_end_is_not_read(
+    comment: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would fill the memory before its lines are counted."""
+    monkeypatch.setattr("moss_demo.batch.archive.MAX_DIRECTORY_BYTES", 10_000)
+    for count in (50, 500):
+        with zipfile.ZipFile(tmp_path / f"{count}.zip", "w") as packed:
+            packed.comment = comment
+            for number in range(count):
+                packed.writestr(f"{number}.wav", b"x")
+    assert unpack(tmp_path / "50.zip", tmp_path / "few", 1_000) == 50
+    with pytest.raises(ManifestError, match="lists too many files"):
+        unpack(tmp_path / "500.zip", tmp_path / "many", 1_000)

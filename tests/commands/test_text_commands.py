@@ -174,3 +174,11 @@ def test_info_names_versions_devices_and_checkpoints(
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert lines["tiny"].endswith("moss-td-tiny")
     assert {"torch", "transformers", "gradio", "cpu"} <= lines.keys()
+
+
+def test_a_closed_standard_output_is_no_error(tmp_path: Path) -> None:
+    """As cron and some services start programs."""
+    (tmp_path / "a.txt").write_text("[0.00][S01]hello[1.00]", encoding="utf-8")
+    command = f"{sys.executable} -m moss_demo parse {tmp_path / 'a.txt'} >&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
