@@ -181,6 +181,7 @@ def test_stop_keeps_what_was_written_and_the_next_run_works(opened: Page) -> Non
     assert "-->" in _download(opened, "vtt")
     _start(opened)
     expect(opened.locator("#download-vtt")).to_be_disabled()
+    expect(opened.locator("#download-vtt")).to_have_css("opacity", "0.45")  # and looks it
     opened.locator("#stop").click()
     expect(opened.locator("#start")).to_be_enabled()
     _choose(opened, SHORTEST.label)
