@@ -64,9 +64,10 @@ class Sources:
     def _path(self, name: str) -> Path:
         path = self.root / name
         try:
-            inside = path.resolve().is_relative_to(self.root.resolve())
-            os.fsencode(path)
-        except (OSError, ValueError) as error:
+            if b"\0" in os.fsencode(path):
+                raise ValueError("a NUL")
+            inside = not self.confined or path.resolve().is_relative_to(self.root.resolve())
+        except (OSError, ValueError, RuntimeError) as error:  # the last: links that form a ring
             raise ManifestError(f"{encodable(name)!r} is no name of a file; correct it.") from error
         if self.confined:
             pure = PurePosixPath(name.replace("\\", "/"))

@@ -62,9 +62,8 @@ def hold(root: Path, visitor: str, upload: Path) -> None:
 
 def stay(root: Path, visitor: str) -> None:
     """Note that a visitor's files are in use, by a run that waits or works."""
-    visit = _visit(root, visitor)
-    if visit.is_dir():
-        os.utime(visit)
+    with suppress(FileNotFoundError):  # there are none, or the visitor has left
+        os.utime(_visit(root, visitor))
 
 
 def leave(root: Path, visitor: str) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 
 import gradio as gr
 
-from moss_demo.domain.events import Run
 from moss_demo.domain.exports import ExportFormat, export
 from moss_demo.domain.request import Request
 from moss_demo.engine.audio_files import read_audio
@@ -26,15 +25,12 @@ from moss_demo.ui.figures import axis_figure, drift_figure
 from moss_demo.ui.files import safe_stem, write_text
 from moss_demo.ui.handover import ComparisonFiles
 from moss_demo.ui.tensor_question import TensorQuestion, answer, question_of
-from moss_demo.ui.timeline import TimelineStatus, timeline_update
+from moss_demo.ui.timeline import TimelineStatus, empty_update, timeline_update
 from moss_demo.ui.visitor import hold
 from moss_demo.ui.wiring import HELPER, Job, Phase, Switch, Updates, as_toast, wire_run, withdrawn
 
 BROKEN_OFF = {Phase.RUNNING: TimelineStatus.STOPPED, Phase.BROKEN: TimelineStatus.FAILED}
 """What a side is whose run has no end, by how far the comparison was."""
-
-EMPTY = Run("", "", 0.0)
-"""A side that is not there yet."""
 
 
 def build(context: AppContext, handed: gr.State) -> None:
@@ -54,7 +50,7 @@ def build(context: AppContext, handed: gr.State) -> None:
 
     def stream(values: Updates) -> Generator[Updates, None, None]:
         count = values[number] + 1
-        fresh: Updates = {number: count} | _cleared(results, count)
+        fresh: Updates = {number: count} | _cleared(results)
         choices = _choices(context, inputs, values)
         recording = values[inputs.player]
         open_request = partial(_request, context, recording)
@@ -168,13 +164,11 @@ def _request(context: AppContext, path: str | None) -> Request | None:
     return Request(read_audio(Path(path), max_duration_s=context.settings.max_duration_s))
 
 
-def _cleared(results: Results, number: int) -> Updates:
+def _cleared(results: Results) -> Updates:
     """Take away what belongs to the comparison before."""
     return {
         results.titles[1]: "B",
-        results.timelines[1]: timeline_update(
-            EMPTY, number=number, names={}, status=TimelineStatus.IDLE
-        ),
+        results.timelines[1]: empty_update(),
         results.verdict: [],
         results.notices: gr.HTML(value=[], visible=False),
         results.diff: [],

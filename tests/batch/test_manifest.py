@@ -168,3 +168,12 @@ def test_long_words_that_end_like_a_name_are_words(tmp_path: Path) -> None:
     transcript = Sources(tmp_path).reference(Entry(1, "a.wav", words))
     assert transcript is not None
     assert transcript.segments[0].text == words
+
+
+def test_links_that_form_a_ring_are_a_fault_of_their_row(tmp_path: Path) -> None:
+    """An upload may hold none; outside of one the recording is looked for, and not found."""
+    (tmp_path / "a.wav").symlink_to(tmp_path / "b.wav")
+    (tmp_path / "b.wav").symlink_to(tmp_path / "a.wav")
+    with pytest.raises(ManifestError):
+        Sources(tmp_path, confined=True).audio(Entry(1, "a.wav"))
+    assert Sources(tmp_path).audio(Entry(1, "a.wav")) == tmp_path / "a.wav"
