@@ -24,8 +24,8 @@ AS_ONE_UP_TO = 2
 host: compiled layer by layer it took 10.7 ms, eager 9.0."""
 
 WITHOUT_DESCENT = {"coordinate_descent_tuning": False}
-"""Autotuning also moves every kernel's settings one by one. On an H200 that took first calls from 90
-to 172 s and from 85 to 123 s, for 0.2 ms of 22 at eight chunks."""
+"""Autotuning would also move every kernel's settings one by one. On an H200 that took first calls
+from 90 to 172 s and from 85 to 123 s, for 0.2 ms of 22 at eight chunks."""
 
 AUTOTUNING = "torch._inductor.select_algorithm"
 """Module and logger of torch that tries kernels."""

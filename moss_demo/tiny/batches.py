@@ -28,7 +28,7 @@ from moss_demo.tiny.layout import (
 )
 from moss_demo.tiny.utterances import read_rows
 from moss_demo.tiny.vocabulary import INSTRUCTION
-from moss_demo.tiny.windows import LONG, MEDIUM, SHORT, Conversations, Entry, Placed, Size, Window
+from moss_demo.tiny.windows import SIZES, Conversations, Entry, Placed, Size, Window
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -61,7 +61,8 @@ class Feed:
         speakers: class of every voice for the speaker losses.
         known_words: words that need no keyword.
         kind_weights: how often each kind of voice is cast.
-        size_weights: how often SHORT, MEDIUM and LONG are planned.
+        sizes: shapes of windows, the shortest first.
+        size_weights: how often each is planned.
     """
 
     manifest: Path
@@ -69,7 +70,8 @@ class Feed:
     speakers: Mapping[str, int]
     known_words: frozenset[str]
     kind_weights: Mapping[str, float]
-    size_weights: tuple[float, float, float] = (0.70, 0.17, 0.13)
+    sizes: tuple[Size, ...] = SIZES
+    size_weights: tuple[float, ...] = (0.70, 0.17, 0.13)
 
 
 class Planner:
@@ -221,19 +223,18 @@ def run_worker(feed: Feed, seed: int, queue: "mp.Queue[tuple[int, Arrays]]", lon
     Args:
         feed: what to plan from.
         seed: of this worker alone.
-        queue: takes (index into `SIZES`, arrays); blocks when full.
-        long_too: shared flag; until it is set only SHORT windows are planned.
+        queue: takes (index into the feed's sizes, arrays); blocks when full.
+        long_too: shared flag; until it is set only the shortest windows are planned.
     """
     planner = Planner(feed, seed)
-    sizes = (SHORT, MEDIUM, LONG)
     made = 0
     while True:
         if made % _POLL_EVERY == 0 and planner.poll() == 0:
             time.sleep(0.2)
             continue
         weights = feed.size_weights if long_too.value else (1.0, 0.0, 0.0)
-        (which,) = planner.draw.choices(range(3), weights)
-        queue.put((which, planner.batch(sizes[which])))
+        (which,) = planner.draw.choices(range(len(feed.sizes)), weights)
+        queue.put((which, planner.batch(feed.sizes[which])))
         made += 1
 
 
@@ -243,6 +244,7 @@ class Workers:
     def __init__(self, feed: Feed, count: int, seed: int) -> None:
         """Start `count` processes; they wait for the first shard by themselves."""
         context = mp.get_context("spawn")
+        self.sizes = feed.sizes
         self.queue: mp.Queue[tuple[int, Arrays]] = context.Queue(maxsize=2 * count)
         self.long_too = context.Value("b", 0)
         self._processes = [

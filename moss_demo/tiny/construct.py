@@ -22,6 +22,7 @@ from transformers import (
 from moss_demo.errors import CheckpointError
 from moss_demo.tiny.vocabulary import CONTEXT_TOKENS
 
+TOWER = "model.audio_tower."
 WIDTH = 384
 ENCODER_LAYERS = 4
 DECODER_LAYERS = 6
@@ -74,6 +75,23 @@ def build_model(
     if encoder is not None:
         model.model.audio_tower.load_state_dict(encoder, strict=True)
     model.float()
+    return model
+
+
+def load_model(checkpoint: Path) -> MossTranscribeDiarizeForConditionalGeneration:
+    """Return a trained checkpoint in float32, ready to be trained further.
+
+    Raises:
+        CheckpointError: the folder holds no such checkpoint.
+    """
+    try:
+        model = MossTranscribeDiarizeForConditionalGeneration.from_pretrained(
+            checkpoint, dtype=torch.float32, local_files_only=True
+        )
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{checkpoint} holds no checkpoint to go on from; name a folder that train wrote."
+        ) from error
     return model
 
 

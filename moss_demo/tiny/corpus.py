@@ -5,7 +5,7 @@ a machine with a GPU and no network can train. Knows files; knows no training.
 
     kokoro/ kokoro.onnx styles/ vocab.json   natural voices
     classic/lib classic/data                 flite and espeak-ng
-    wordnet/ whisper/model.bin               dictionary examples, the encoder's origin
+    wordnet/ novels/ whisper/model.bin       dictionary examples, books, the encoder's origin
     kokoro.pt lines.npz test-*.npz           converted weights, what to say
     tokenizer.json encoder.safetensors words.txt
     human/NAME.flac human/human.json         recordings that may be trained on, with word times
@@ -26,6 +26,7 @@ from moss_demo.tiny.human import Word
 from moss_demo.tiny.kokoro_weights import read_onnx
 from moss_demo.tiny.lines import digit_scripts, test_scripts, training_scripts, write_scripts
 from moss_demo.tiny.natural import Narrator, Phonemizer, Styles
+from moss_demo.tiny.novels import read_novels
 from moss_demo.tiny.sentences import TestText, Text, dictionary_examples, meeting_sentences
 from moss_demo.tiny.vocabulary import train_tokenizer
 
@@ -77,8 +78,13 @@ class Corpus:
     def text(self) -> Text:
         """Return the source of training sentences."""
         train, test = meeting_sentences(SENTENCES)
-        folder = self.folder / "wordnet"
-        return Text(train, test, dictionary_examples(folder) if folder.exists() else ())
+        folder, novels = self.folder / "wordnet", self.folder / "novels" / "Rdata.rdb"
+        return Text(
+            train,
+            test,
+            dictionary_examples(folder) if folder.exists() else (),
+            read_novels(novels) if novels.exists() else (),
+        )
 
     def encoder(self) -> dict[str, torch.Tensor]:
         """Return Whisper's encoder in float32."""

@@ -21,7 +21,7 @@ PYPI = (
     "espeakng-loader==0.2.4",
 )
 NPM = "kokoro-js@1.2.1"
-DEBIAN = ("libflite1", "libasound2", "wordnet-base")
+DEBIAN = ("libflite1", "libasound2", "wordnet-base", "r-cran-janeaustenr")
 
 _FLITE = ("libflite", "libflite_usenglish", "libflite_cmulex")
 _FLITE_VOICES = tuple(f"libflite_cmu_us_{voice}" for voice in ("slt", "rms", "awb", "kal", "kal16"))
@@ -61,6 +61,9 @@ def _place(data: Path, wheels: Path, npm: Path, debian: Path) -> None:
     (data / "wordnet").mkdir(exist_ok=True)
     for part in (debian / "usr" / "share" / "wordnet").glob("data.*"):
         shutil.copy(part, data / "wordnet")
+    (data / "novels").mkdir(exist_ok=True)
+    novels = debian / "usr" / "lib" / "R" / "site-library" / "janeaustenr" / "data"
+    shutil.copy(novels / "Rdata.rdb", data / "novels")
     libraries = data / "classic" / "lib"
     libraries.mkdir(parents=True, exist_ok=True)
     for name in (*_FLITE, *_FLITE_VOICES, "libasound"):

@@ -6,6 +6,7 @@ alone would teach that people never say less than twelve seconds. Knows nothing 
 folders may be trained on is for the caller to say.
 """
 
+import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,9 @@ import numpy as np
 
 from moss_demo.domain.audio import SAMPLE_RATE_HZ
 from moss_demo.tiny.utterances import Samples, Spoken, trimmed
+
+HELD_OUT_SHARE = 12
+"""One person in twelve is kept for the checks during training."""
 
 MIN_PAUSE_S = 0.22
 MIN_PIECE_S = 0.8
@@ -36,6 +40,11 @@ class Word:
     text: str
     start: float
     end: float
+
+
+def held_out_person(speaker: str) -> bool:
+    """Decide by the digest of the name whether a person is not trained on."""
+    return hashlib.sha256(speaker.encode()).digest()[0] % HELD_OUT_SHARE == 0
 
 
 def plain_words(text: str) -> str | None:

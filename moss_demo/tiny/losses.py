@@ -28,11 +28,9 @@ FRAME_SPEAKER_WEIGHT = 0.25
 SEGMENT_SPEAKER_WEIGHT = 0.3
 """Voice of each segment on the middle of the decoder: it must compare embeddings to know it."""
 
-WORD_NOISE = 0.06
-"""Of word tokens replaced in the decoder's input, so that it trusts the sound more than its last
-words. It has a price: on unclear speech some pieces come twice ("subjectject"). Not ablated."""
-
 SPEAKER_LAYER = 3
+STATE_SAMPLES = 320
+"""Of sound that one state of the encoder stands for, 0.02 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,39 +42,67 @@ class Losses:
         ctc: nats a word token.
         frame_speaker: nats an audio embedding.
         segment_speaker: nats a position.
+        likeness: share of the variance of Whisper's states that the encoder's do not explain.
     """
 
     text: Tensor
     ctc: Tensor
     frame_speaker: Tensor
     segment_speaker: Tensor
+    likeness: Tensor
 
-    def total(self, ctc_share: float = 1.0) -> Tensor:
-        """Return the weighted sum; `ctc_share` fades the CTC loss out."""
+    def total(self, ctc_share: float = 1.0, likeness: float = 0.0) -> Tensor:
+        """Return the weighted sum.
+
+        Args:
+            ctc_share: fades the CTC loss out.
+            likeness: weight of the likeness to Whisper.
+        """
         return (
             self.text
             + CTC_WEIGHT * ctc_share * self.ctc
             + FRAME_SPEAKER_WEIGHT * self.frame_speaker
             + SEGMENT_SPEAKER_WEIGHT * self.segment_speaker
+            + likeness * self.likeness
         )
 
 
 class Objective(nn.Module):
-    """The model with its two auxiliary heads; the heads are dropped after training."""
+    """The model with its auxiliary heads; the heads are dropped after training."""
 
     digits: Tensor
     is_word: Tensor
 
     def __init__(
-        self, model: MossTranscribeDiarizeForConditionalGeneration, layout: Layout, speakers: int
+        self,
+        model: MossTranscribeDiarizeForConditionalGeneration,
+        layout: Layout,
+        speakers: int,
+        word_noise: float = 0.0,
+        whisper: nn.Module | None = None,
     ) -> None:
-        """Attach a head for `speakers` classes to the audio embeddings and to the decoder."""
+        """Attach a head for `speakers` classes to the audio embeddings and to the decoder.
+
+        Args:
+            model: to be trained.
+            layout: of its tokens.
+            speakers: classes of the speaker losses.
+            word_noise: share of the transcript's word tokens replaced in the decoder's input.
+            whisper: the encoder that the model's shall stay like; None to let it go where it will.
+        """
         super().__init__()
         self.model = model
+        self.word_noise = word_noise
         text_config: Any = model.config.text_config
         width = text_config.hidden_size
         self.frame_head = nn.Linear(width, speakers)
         self.segment_head = nn.Linear(width, speakers)
+        audio_config: Any = model.config.audio_config
+        heard = audio_config.hidden_size
+        self.likeness_head = nn.Linear(heard, heard)
+        nn.init.eye_(self.likeness_head.weight)
+        nn.init.zeros_(self.likeness_head.bias)
+        self.whisper = None if whisper is None else whisper.requires_grad_(False)
         vocabulary = text_config.vocab_size
         digits = torch.tensor(layout.digit_ids)
         words = torch.ones(vocabulary, dtype=torch.bool)
@@ -88,7 +114,8 @@ class Objective(nn.Module):
     def compile(self) -> None:
         """Compile one layer of encoder and decoder for all: whole graphs took 110 s, this 30."""
         core = self.model.model
-        for layer in (*core.audio_tower.layers, *core.language_model.layers):
+        kept: Any = () if self.whisper is None else self.whisper.layers
+        for layer in (*core.audio_tower.layers, *core.language_model.layers, *kept):
             layer.compile(dynamic=False)
 
     def _decode(self, embeddings: Tensor) -> tuple[Tensor, Tensor]:
@@ -109,15 +136,29 @@ class Objective(nn.Module):
         return decoder.norm(hidden), middle
 
     def forward(
-        self, mel: Tensor, batch: dict[str, Tensor], size: Size, train: bool = True
+        self,
+        mel: Tensor,
+        batch: dict[str, Tensor],
+        size: Size,
+        train: bool = True,
+        unmasked: Tensor | None = None,
     ) -> tuple[Losses, Tensor]:
         """Return the losses and the predicted ids, shape (batch, positions).
 
         Training adds word noise; a check leaves the transcript as it is.
+
+        Args:
+            mel: features, (chunks, 80, 3000).
+            batch: plan arrays on the device.
+            size: shape of the windows.
+            train: add noise.
+            unmasked: features that Whisper hears, when some of `mel` is hidden.
         """
         core = self.model.model
         rows = len(batch["ids"])
-        frames = core.audio_tower(mel).last_hidden_state.reshape(rows, size.chunks * 375, -1)
+        states = core.audio_tower(mel).last_hidden_state
+        likeness = self._likeness(states, mel if unmasked is None else unmasked, batch)
+        frames = states.reshape(rows, size.chunks * 375, -1)
         audio = core.multi_modal_projector(frames)  # (batch, audio positions, width)
         table = core.language_model.embed_tokens.weight
         ids = batch["ids"].long()
@@ -134,8 +175,26 @@ class Objective(nn.Module):
             self._ctc_loss(F.linear(audio, table), batch),
             _class_loss(self.frame_head, audio, batch["frame_speaker"]),
             _class_loss(self.segment_head, middle, batch["position_speaker"]),
+            likeness,
         )
         return losses, logits.detach().argmax(-1)
+
+    def _likeness(self, states: Tensor, mel: Tensor, batch: dict[str, Tensor]) -> Tensor:
+        """Compare with Whisper where there is sound; what follows a window's end is padding."""
+        if self.whisper is None:
+            return states.new_zeros(())
+        with torch.no_grad():
+            theirs = self.whisper(mel).last_hidden_state.float()
+        chunks, places = states.shape[0] // len(batch["ids"]), states.shape[1]
+        place = torch.arange(chunks * places, device=mel.device)[None]
+        inside = place * STATE_SAMPLES < batch["samples"][:, None]
+        inside = inside.reshape(-1, places, 1)
+        count = inside.sum().clamp(min=1) * states.shape[2]
+        error = ((self.likeness_head(states).float() - theirs) ** 2 * inside).sum() / count
+        mean = (theirs * inside).sum((0, 1)) / inside.sum().clamp(min=1)
+        variance = ((theirs - mean) ** 2 * inside).sum() / count
+        unlike: Tensor = error / variance
+        return unlike
 
     def speaker_digits(self, labels: Tensor) -> Tensor:
         """Mark the labels that name a speaker: the second digit after `][S`."""
@@ -148,7 +207,7 @@ class Objective(nn.Module):
 
     def _noised(self, ids: Tensor, index: Tensor) -> Tensor:
         """Replace some word tokens of the transcript by random ones."""
-        hit = (torch.rand(ids.shape, device=ids.device) < WORD_NOISE) & self.is_word[ids]
+        hit = (torch.rand(ids.shape, device=ids.device) < self.word_noise) & self.is_word[ids]
         after_prompt = torch.arange(ids.shape[1], device=ids.device)[None] > (
             torch.where(index >= 0, torch.arange(ids.shape[1], device=ids.device)[None], 0).amax(
                 1, keepdim=True

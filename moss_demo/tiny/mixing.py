@@ -134,22 +134,22 @@ class Mixer:
         return torch.where(effects[:, 13, None] < 0.5, sound * gated, sound)
 
     @torch.no_grad()
-    def features(self, waves: Tensor, mask: bool = False) -> Tensor:
+    def features(self, waves: Tensor) -> Tensor:
         """Return log-mel features of shape (chunks, 80, 3000), equal to the feature extractor's.
 
         Args:
             waves: (batch, whole chunks of samples); chunks of a window stay together.
-            mask: hide random bands and moments (SpecAugment).
         """
         chunks = waves.reshape(-1, CHUNK_SAMPLES)
         spectrum = torch.stft(chunks, 400, 160, window=self._window, return_complex=True)
         power = spectrum[..., :-1].abs() ** 2
         mel = (self._filters @ power).clamp(min=1e-10).log10()
         mel = torch.maximum(mel, mel.amax(dim=(1, 2), keepdim=True) - 8)
-        mel = (mel + 4) / 4
-        return self._masked(mel) if mask else mel
+        return (mel + 4) / 4
 
-    def _masked(self, mel: Tensor) -> Tensor:
+    @torch.no_grad()
+    def masked(self, mel: Tensor) -> Tensor:
+        """Hide random bands and moments of features (SpecAugment)."""
         fill = mel.mean(dim=(1, 2), keepdim=True)
         for axis, widest, times in ((1, 12, 2), (2, 14, 4)):
             size = mel.shape[axis]

@@ -4,11 +4,12 @@ Everything that makes sound runs beside the training, so the GPU never waits for
 shards. Knows the order of things; each thing itself lives in its own module.
 """
 
+import copy
 import json
 import multiprocessing as mp
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,22 +18,23 @@ import torch
 from tokenizers import Tokenizer
 
 from moss_demo.domain.audio import SAMPLE_RATE_HZ
+from moss_demo.errors import MossDemoError
 from moss_demo.tiny.batches import Feed, Planner, Workers
 from moss_demo.tiny.classic import resampled
-from moss_demo.tiny.construct import build_model
+from moss_demo.tiny.construct import TOWER, build_model, load_model
 from moss_demo.tiny.corpus import TEST_LINES, Corpus
-from moss_demo.tiny.human import pieces
+from moss_demo.tiny.human import held_out_person, pieces
 from moss_demo.tiny.kokoro import Kokoro
 from moss_demo.tiny.layout import Layout
 from moss_demo.tiny.lines import read_scripts
 from moss_demo.tiny.losses import Objective
-from moss_demo.tiny.schedule import Schedule
+from moss_demo.tiny.schedule import SHARES, STAGES, TRAINING, Schedule, Stage
 from moss_demo.tiny.speaking import ClassicJob, speak_classic, speak_scripts
 from moss_demo.tiny.training import Pool, Trainer, save_checkpoint
 from moss_demo.tiny.utterances import Samples, Spoken, write_shard
 from moss_demo.tiny.vocabulary import build_processor
-from moss_demo.tiny.voices import KIND_WEIGHTS, speaker_classes
-from moss_demo.tiny.windows import SHORT
+from moss_demo.tiny.voices import speaker_classes
+from moss_demo.tiny.windows import sizes
 
 SAVE_FROM = 0.5
 """Share of a run after which the checkpoint is saved now and then: a machine may be taken away."""
@@ -49,6 +51,8 @@ class Settings:
         shards: folder of utterances; what is there already is used.
         out: gets the checkpoint and the log.
         plan: training time and the part of the whole it covers.
+        stage: which of the recipe's stages this is.
+        start: the trained checkpoint that the stage goes on from; None to begin.
         state: file to go on from if it exists, and to write at the end; None for neither.
         speak_s: time for natural voices, when the folder holds none yet.
         classic_s: time for classic voices, beside the training.
@@ -56,6 +60,7 @@ class Settings:
         planners: processes that plan windows.
         pool_hours: room for utterances on the device.
         stop_after_s: no step starts later than this, counted from the start of the run.
+        step_minutes: sound of one optimizer step.
         compiled: compile the model; off on a CPU.
     """
 
@@ -63,6 +68,8 @@ class Settings:
     shards: Path
     out: Path
     plan: Schedule
+    stage: Stage = TRAINING
+    start: Path | None = None
     state: Path | None = None
     speak_s: float = 150.0
     classic_s: float = 100.0
@@ -70,7 +77,13 @@ class Settings:
     planners: int = 6
     pool_hours: float = 70.0
     stop_after_s: float = 1e9
+    step_minutes: int = 32
     compiled: bool = True
+
+    @property
+    def tokenizer(self) -> Path:
+        """Return the tokenizer: a trained checkpoint keeps its own."""
+        return self.corpus.tokenizer if self.start is None else self.start / "tokenizer.json"
 
 
 def speak(corpus: Corpus, shards: Path, seconds: float, device: torch.device) -> float:
@@ -91,22 +104,52 @@ def speak(corpus: Corpus, shards: Path, seconds: float, device: torch.device) ->
 
 
 def cut_recordings(corpus: Corpus, shards: Path) -> float:
-    """Cut the recordings of people into one shard; return its hours."""
-    sounds: list[Samples] = []
-    rows: list[Spoken] = []
+    """Cut the recordings of people into one shard, held-out ones into another; return hours.
+
+    Returns:
+        Hours of the pieces to train on.
+    """
+    cut: dict[Path, list[tuple[Samples, Spoken]]] = {shards: [], shards / "test": []}
     for path, speaker, words in corpus.recordings():
         sound, rate_hz = sf.read(path, dtype="float32")
         samples = (resampled(sound, rate_hz) * 32767).clip(-32768, 32767).astype(np.int16)
-        for cut, row in pieces(speaker, samples, words):
-            sounds.append(cut)
-            rows.append(row)
-    if rows:
-        write_shard(shards / "human", sounds, rows)
-    return sum(row.samples for row in rows) / SAMPLE_RATE_HZ / 3600
+        place = shards / "test" if held_out_person(speaker) else shards
+        cut[place].extend(pieces(speaker, samples, words))
+    for folder, some in cut.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        if some:
+            write_shard(folder / "human", [sound for sound, _ in some], [row for _, row in some])
+    return sum(row.samples for _, row in cut[shards]) / SAMPLE_RATE_HZ / 3600
+
+
+def train_all(settings: Settings, device: torch.device) -> None:
+    """Run all stages, each from the checkpoint of the one before; the last one's is the result.
+
+    Args:
+        settings: its plan's seconds are shared out; stages before the last one save beside `out`.
+        device: to train on.
+    """
+    start, seconds = settings.start, settings.plan.seconds
+    *_, last = STAGES
+    for name, stage in STAGES.items():
+        out = settings.out
+        if name != last:
+            out = out.with_name(f"{out.name}-{name}")
+        plan = Schedule(seconds * SHARES[name])
+        train(replace(settings, stage=stage, start=start, out=out, plan=plan), device)
+        start = out
 
 
 def train(settings: Settings, device: torch.device) -> None:
-    """Run the recipe from what the folders hold already to a saved checkpoint."""
+    """Run one stage from what the folders hold already to a saved checkpoint.
+
+    Raises:
+        MossDemoError: a later stage has no checkpoint to go on from.
+    """
+    if settings.start is None and settings.stage is not TRAINING:
+        raise MossDemoError(
+            "Only the first stage begins with nothing; name a checkpoint (--start)."
+        )
     begun = time.monotonic()
     settings.out.mkdir(parents=True, exist_ok=True)
     settings.shards.mkdir(parents=True, exist_ok=True)
@@ -141,12 +184,25 @@ def _train(
     torch.backends.cuda.matmul.allow_tf32 = True
     torch.backends.cudnn.allow_tf32 = True
     torch.manual_seed(0)
-    tokenizer = Tokenizer.from_file(str(settings.corpus.tokenizer))
+    tokenizer = Tokenizer.from_file(str(settings.tokenizer))
     processor = build_processor(tokenizer)
-    origin = settings.corpus.encoder()
-    model = build_model(processor, origin)
-    objective = Objective(model, Layout(tokenizer), 3 * len(feed.speakers)).train()
-    trainer = Trainer(objective, device)
+    encoder, stage = settings.corpus.encoder(), settings.stage
+    origin = {f"{TOWER}{name}": value for name, value in encoder.items()}
+    if settings.start is None:
+        model, before = build_model(processor, encoder), {}
+    else:
+        model = load_model(settings.start)
+        before = {name: value.clone() for name, value in model.state_dict().items()}
+    if stage.afresh:
+        model.model.audio_tower.load_state_dict(encoder)
+    mixed_in = ((before, stage.kept), (origin, stage.whispered))
+    whisper = None
+    if stage.likeness > 0:
+        whisper = copy.deepcopy(model.model.audio_tower)
+        whisper.load_state_dict(encoder)
+    classes, noise = max(1, 3 * len(feed.speakers)), stage.word_noise
+    objective = Objective(model, Layout(tokenizer), classes, noise, whisper).train()
+    trainer = Trainer(objective, device, stage)
     state = settings.state
     if state is not None and state.exists():
         trainer.resume(torch.load(state, map_location=device, weights_only=True))
@@ -163,11 +219,11 @@ def _train(
         checks.look(trainer, report)
         if done > SAVE_FROM and time.monotonic() - saved > SAVE_EVERY_S:
             saved = time.monotonic()
-            save_checkpoint(objective, processor, settings.out, origin)
+            save_checkpoint(objective, processor, settings.out, *mixed_in)
 
     stop_at = begun + settings.stop_after_s
     trainer.run(pool, workers, settings.plan, stop_at_s=stop_at, every=every, report=report)
-    save_checkpoint(objective, processor, settings.out, origin)
+    save_checkpoint(objective, processor, settings.out, *mixed_in)
     if state is not None:
         torch.save(trainer.state(), state)
     report(f"saved after step {trainer.progress.step}")
@@ -182,24 +238,26 @@ class _Checks:
         folder = settings.shards / "test"
         self._last = 0.0
         self._batches = []
+        self._size = feed.sizes[0]
         if folder.exists():
             self._pool = Pool(folder, 3.0, device)
             self._pool.scan(10_000)
-            for kind in ("natural", "unheard"):
+            for kind in ("natural", "unheard", "human"):
                 weights = {kind: 1.0}
                 test = Feed(
                     self._pool.manifest, feed.tokenizer, feed.speakers, feed.known_words, weights
                 )
                 planner = Planner(test, 1, vary=False)
                 planner.poll()
-                self._batches.append((kind, planner.batch(SHORT)))
+                if planner.talk.can_cast(kind):
+                    self._batches.append((kind, planner.batch(self._size)))
 
     def look(self, trainer: Trainer, report: Callable[[str], None]) -> None:
         """Report on every kind when it is time to."""
         if self._batches and time.monotonic() - self._last > self.EVERY_S:
             self._last = time.monotonic()
             for kind, batch in self._batches:
-                report(f"{kind}: {trainer.check(self._pool.samples, batch, SHORT)}")
+                report(f"{kind}: {trainer.check(self._pool.samples, batch, self._size)}")
 
 
 def _start_classic(settings: Settings, seed: int) -> list[mp.Process]:
@@ -225,9 +283,16 @@ def _start_classic(settings: Settings, seed: int) -> list[mp.Process]:
 def _feed(settings: Settings, manifest: Path) -> Feed:
     corpus = settings.corpus
     people = {speaker for _, speaker, _ in corpus.recordings()}
-    speakers = speaker_classes(corpus.styles().names, people)
+    speakers = speaker_classes(corpus.styles().names, people) if settings.stage.voices else {}
     (settings.out / "speakers.json").write_text(json.dumps(speakers), encoding="utf-8")
-    return Feed(manifest, corpus.tokenizer, speakers, corpus.known_words(), KIND_WEIGHTS)
+    return Feed(
+        manifest,
+        settings.tokenizer,
+        speakers,
+        corpus.known_words(),
+        settings.stage.kinds,
+        sizes(settings.step_minutes),
+    )
 
 
 def _log(path: Path, begun: float) -> Callable[[str], None]:

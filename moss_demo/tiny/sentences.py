@@ -1,4 +1,4 @@
-"""What the voices say: real meeting sentences, chains of them, dictionary examples, the grammar.
+"""What the voices say: meetings, chains of their words, a dictionary, novels, the grammar.
 
 The decoder of a small checkpoint learns sentences by heart when it sees few of them, and then hears
 what it expects. Chains of three-word stretches of real sentences and the examples of a dictionary
@@ -91,11 +91,12 @@ class Chain:
 class Shares:
     """How often each source is drawn; they need not add up to 1."""
 
-    meetings: float = 0.42
-    chains: float = 0.18
-    examples: float = 0.16
-    grammar: float = 0.16
-    digits: float = 0.08
+    meetings: float = 0.30
+    chains: float = 0.12
+    examples: float = 0.14
+    novels: float = 0.26
+    grammar: float = 0.11
+    digits: float = 0.07
 
 
 class Text:
@@ -106,22 +107,25 @@ class Text:
         meetings: tuple[str, ...],
         tests: tuple[str, ...],
         examples: tuple[str, ...] = (),
+        novels: tuple[str, ...] = (),
         shares: Shares | None = None,
     ) -> None:
         """Keep the sources; an empty one is not drawn from."""
         shares = shares or Shares()
-        self._meetings, self._tests, self._examples = meetings, frozenset(tests), examples
+        self._meetings, self._tests = meetings, frozenset(tests)
+        self._examples, self._novels = examples, novels
         self._chain = Chain(meetings)
         self._sources = {
             self._meeting: shares.meetings,
             self._chain.sentence: shares.chains,
             self._example: shares.examples if examples else 0.0,
+            self._phrase: shares.novels if novels else 0.0,
             grammar.sentence: shares.grammar,
             grammar.digit_string: shares.digits,
         }
 
     def sentence(self, draw: Random) -> str:
-        """Return one training sentence of one to `MAX_WORDS` words."""
+        """Return one training sentence; those of novels may be longer than `MAX_WORDS`."""
         while True:
             (source,) = draw.choices(tuple(self._sources), tuple(self._sources.values()))
             text = source(draw)
@@ -134,6 +138,9 @@ class Text:
 
     def _example(self, draw: Random) -> str:
         return draw.choice(self._examples)
+
+    def _phrase(self, draw: Random) -> str:
+        return draw.choice(self._novels)
 
 
 class TestText:

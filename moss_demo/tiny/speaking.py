@@ -25,7 +25,7 @@ from moss_demo.tiny.sentences import Text
 from moss_demo.tiny.utterances import Samples, Spoken, trimmed, write_shard
 
 LINES_A_SHARD = 4_096
-LONGEST_S = 10.0
+LONGEST_S = 12.0
 FLITE_SHARE = 0.45
 DIGIT_STRINGS_A_VOICE = 14
 

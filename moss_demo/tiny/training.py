@@ -19,22 +19,16 @@ from moss_demo.tiny import schedule
 from moss_demo.tiny.batches import Arrays, Workers
 from moss_demo.tiny.losses import Losses, Objective
 from moss_demo.tiny.mixing import Mixer
-from moss_demo.tiny.schedule import Schedule
-from moss_demo.tiny.windows import SIZES, Size
+from moss_demo.tiny.schedule import Schedule, Stage
+from moss_demo.tiny.windows import Size
 
 WEIGHT_DECAY = 0.05
 LONGEST_STEP = 1.0
 SHARD_BYTES = "9MB"
 
-ORIGIN_SHARE = 0.15
-"""Of Whisper's own weights in the saved encoder. On 20 clips a row it took word errors from 53.7 to
-45.6 % (people reading), 15.2 to 10.2 % (their digits) and 4.6 to 3.2 % (natural voices), and cost
-0.3 points where voices or sentences were new; 0.3 gave 42.6 % for people, but stamps 0.09 s off.
-The idea is WiSE-FT (Wortsman et al. 2022): what was tuned is pulled back a little."""
-
-_TOWER = "model.audio_tower."
 _TIED = "lm_head.weight"
 _STEPS_BEFORE_CLOCK = 10
+_REPORT_EVERY_S = 20.0
 _SCAN_EVERY_S = 2.0
 
 
@@ -80,7 +74,10 @@ class Progress:
 
     def add(self, losses: Losses, norm: Tensor) -> None:
         """Count one step without waiting for the device."""
-        row = (losses.text, losses.ctc, losses.frame_speaker, losses.segment_speaker, norm)
+        row = (
+            *(losses.text, losses.ctc, losses.frame_speaker, losses.segment_speaker),
+            *(losses.likeness, norm),
+        )
         values = torch.stack([value.detach().float() for value in row])
         self.sums = values if self.sums is None else self.sums + values
         self.step += 1
@@ -90,17 +87,21 @@ class Progress:
         """Return the means since the last line."""
         if self.sums is None:
             return "no step"
-        text, ctc, frames, segments, norm = (self.sums / self.since).tolist()
+        text, ctc, frames, segments, unlike, norm = (self.sums / self.since).tolist()
         self.sums, self.since = None, 0
-        return f"text {text:.3f} ctc {ctc:.3f} speaker {frames:.3f}/{segments:.3f} norm {norm:.2f}"
+        speaker = f"speaker {frames:.3f}/{segments:.3f}"
+        return f"text {text:.3f} ctc {ctc:.3f} {speaker} unlike {unlike:.3f} norm {norm:.2f}"
 
 
 class Trainer:
     """Owns the optimizer and the loop."""
 
-    def __init__(self, objective: Objective, device: torch.device, seed: int = 0) -> None:
+    def __init__(
+        self, objective: Objective, device: torch.device, stage: Stage, seed: int = 0
+    ) -> None:
         """Put encoder, matrices and vectors into groups with their own rates and decay."""
         self.objective = objective.to(device)
+        self.stage = stage
         self.mixer = Mixer(device, seed)
         self.device = device
         self.progress = Progress()
@@ -110,8 +111,9 @@ class Trainer:
         rest = [p for p in objective.parameters() if id(p) not in known and p.requires_grad]
         matrices = [p for p in rest if p.ndim >= 2]
         vectors = [p for p in rest if p.ndim < 2]
+        for parameter in encoder if stage.encoder_rate == 0 else ():
+            parameter.requires_grad_(False)
         moving = [p for p in encoder if p.requires_grad]
-        self._rates = (schedule.DECODER_RATE, schedule.DECODER_RATE, schedule.ENCODER_RATE)
         self._optimizer = torch.optim.AdamW(
             [
                 {"params": matrices, "weight_decay": WEIGHT_DECAY},
@@ -127,21 +129,22 @@ class Trainer:
     ) -> tuple[Losses, Tensor]:
         """Mix a batch and return its losses and predicted ids."""
         samples = size.seconds * SAMPLE_RATE_HZ
-        mel = self.mixer.features(self.mixer.waves(pool, batch, samples, train), mask=train)
+        whole = self.mixer.features(self.mixer.waves(pool, batch, samples, train))
+        mel = self.mixer.masked(whole) if train else whole
         with torch.autocast(self.device.type, torch.bfloat16, self.device.type == "cuda"):
-            losses, predicted = self.objective(mel, batch, size, train=train)
+            losses, predicted = self.objective(mel, batch, size, train=train, unmasked=whole)
         return losses, predicted
 
     def step(self, pool: Tensor, batch: dict[str, Tensor], size: Size, progress: float) -> None:
         """Take one optimizer step."""
-        factor = schedule.rate_factor(progress, self.progress.step)
-        for place, (group, rate) in enumerate(
-            zip(self._optimizer.param_groups, self._rates, strict=True)
-        ):
-            still = place == 2 and not schedule.encoder_moves(self.progress.step)
-            group["lr"] = 0.0 if still else rate * factor
+        stage, number = self.stage, self.progress.step
+        rate = stage.decoder_rate * schedule.rate_factor(stage, progress, number)
+        heard = stage.encoder_rate * schedule.encoder_factor(stage, progress, number)
+        matrices, vectors, encoder = self._optimizer.param_groups
+        matrices["lr"], vectors["lr"], encoder["lr"] = rate, rate, heard
         losses, _ = self.losses(pool, batch, size)
-        torch.autograd.backward(losses.total(schedule.ctc_share(progress)))
+        total = losses.total(schedule.ctc_share(progress), stage.likeness)
+        torch.autograd.backward(total)
         norm = torch.nn.utils.clip_grad_norm_(self.objective.parameters(), LONGEST_STEP)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
@@ -169,7 +172,7 @@ class Trainer:
             report: takes a line of the log.
         """
         begun = spent_waiting = 0.0
-        last_scan = time.monotonic()
+        last_scan = last_report = time.monotonic()
         first_step, first = self.progress.step, self.done
         while True:
             now = time.monotonic()
@@ -179,15 +182,16 @@ class Trainer:
             self.done = progress = plan.progress(first, elapsed_s)
             if elapsed_s >= plan.seconds or now >= stop_at_s:
                 return
-            workers.long_too.value = int(progress >= schedule.SHORT_ONLY_UNTIL)
+            workers.long_too.value = int(progress >= self.stage.short_only_until)
             if now - last_scan > _SCAN_EVERY_S:
                 pool.scan()
                 last_scan = now
             which, arrays = workers.queue.get()
             spent_waiting += time.monotonic() - now
-            self.step(pool.samples, to_device(arrays, self.device), SIZES[which], progress)
+            self.step(pool.samples, to_device(arrays, self.device), workers.sizes[which], progress)
             done = self.progress.step - first_step
-            if done % 100 == 0 or done in (1, _STEPS_BEFORE_CLOCK):
+            if now - last_report > _REPORT_EVERY_S or done in (1, _STEPS_BEFORE_CLOCK):
+                last_report = now
                 speed = (done - _STEPS_BEFORE_CLOCK) / elapsed_s if elapsed_s else 0.0
                 report(
                     f"step {self.progress.step} {elapsed_s:.0f} s {progress:.3f} "
@@ -238,7 +242,7 @@ def save_checkpoint(
     objective: Objective,
     processor: MossTranscribeDiarizeProcessor,
     folder: Path,
-    origin: Mapping[str, Tensor],
+    *mixed_in: tuple[Mapping[str, Tensor], float],
 ) -> None:
     """Write the model in bfloat16 (shards under 10 MB) and its processor; the heads stay behind.
 
@@ -246,14 +250,14 @@ def save_checkpoint(
         objective: holds the model.
         processor: written beside it.
         folder: made if missing.
-        origin: the encoder's weights before training, of which `ORIGIN_SHARE` is mixed in.
+        mixed_in: weights by the model's names and how much of them, one after the other.
     """
     folder.mkdir(parents=True, exist_ok=True)
     state: dict[str, Tensor] = {}
     for name, value in objective.model.state_dict().items():
-        first = origin.get(name.removeprefix(_TOWER)) if name.startswith(_TOWER) else None
-        if first is not None:
-            value = torch.lerp(value.float(), first.to(value.device), ORIGIN_SHARE)
+        for weights, share in mixed_in:
+            if name in weights:
+                value = torch.lerp(value.float(), weights[name].to(value.device).float(), share)
         if name != _TIED:  # the same matrix as the embeddings
             state[name] = value.to(torch.bfloat16)
     objective.model.save_pretrained(folder, state_dict=state, max_shard_size=SHARD_BYTES)

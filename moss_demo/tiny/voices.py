@@ -10,10 +10,6 @@ from random import Random
 from moss_demo.tiny.classic import espeak_voices, flite_voices
 from moss_demo.tiny.natural import HELD_OUT_VOICES, Voice
 
-KIND_WEIGHTS = {"natural": 0.56, "flite": 0.11, "espeak": 0.15, "human": 0.18}
-"""How often each kind is cast. Natural voices carry the open vocabulary, classic ones the number of
-speakers, people the sound of rooms and breath that no synthesizer has."""
-
 BLENDS = 320
 _WHISPERED = "af_nicole"
 _TRIES_A_BLEND = 10

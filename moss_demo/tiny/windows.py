@@ -6,7 +6,7 @@ training. Knows conversations and the pool's table of contents; knows neither sa
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from moss_demo.domain.audio import SAMPLE_RATE_HZ
@@ -49,6 +49,11 @@ SHORT = Size(30, 64, 896, 22, 300, 15.0)
 MEDIUM = Size(60, 32, 1792, 42, 600, 31.0)
 LONG = Size(120, 16, 3584, 80, 1200, 61.0)
 SIZES = (SHORT, MEDIUM, LONG)
+
+
+def sizes(step_minutes: int) -> tuple[Size, ...]:
+    """Return `SIZES` with as many windows as make that many minutes of sound, at least one."""
+    return tuple(replace(s, batch=max(1, 60 * step_minutes // s.seconds)) for s in SIZES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +134,10 @@ class Conversations:
             if self._weights.get(kind, 0.0) > 0:
                 kinds[kind].append(voice)
         self._kinds = dict(kinds)
+
+    def can_cast(self, kind: str) -> bool:
+        """Tell whether there is a voice of that kind."""
+        return kind in self._kinds
 
     def window(self, size: Size) -> Window:
         """Plan one window."""

@@ -1,12 +1,17 @@
+import zlib
+from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from moss_demo.errors import MossDemoError
 from moss_demo.tiny import grammar
 from moss_demo.tiny.corpus import SENTENCES
-from moss_demo.tiny.human import plain_words
+from moss_demo.tiny.human import held_out_person, plain_words
 from moss_demo.tiny.natural import Voice, plain, spoken_form
+from moss_demo.tiny.novels import LONGEST, read_novels
 from moss_demo.tiny.sentences import (
     MAX_WORDS,
     Chain,
@@ -92,3 +97,58 @@ def test_a_blend_reads_english_as_its_larger_part_does() -> None:
     """British phonemes go with a mostly British voice."""
     assert Voice("x", (("af_heart", 0.35), ("bf_emma", 0.65))).british
     assert not plain("am_adam").british
+
+
+def stored_strings(lines: list[str]) -> bytes:
+    """Write a vector of strings as R's lazy-load database does."""
+    block = b"X\n" + b"".join(n.to_bytes(4, "big") for n in (3, 0x40201, 0x30500, 5)) + b"UTF-8"
+    block += (0x10).to_bytes(4, "big") + len(lines).to_bytes(4, "big")
+    for line in lines:
+        text = line.encode()
+        block += (0x40009).to_bytes(4, "big") + len(text).to_bytes(4, "big") + text
+    return len(block).to_bytes(4, "big") + zlib.compress(block)
+
+
+def test_novels_are_cut_where_a_reader_pauses(tmp_path: Path) -> None:
+    """Sentences across lines, titles written out, no chapter numbers, no emphasis marks."""
+    path = tmp_path / "Rdata.rdb"
+    book = [
+        "Chapter 1",
+        "",
+        "It was a _very_ fine morning, and Mr. Dash",
+        'walked on.  "How odd of him!" said she; nobody--not',
+        "even his aunt--had asked him to.",
+        "",
+        "It was a very fine morning, and Mr. Dash walked on.",
+    ]
+    path.write_bytes(stored_strings(["a", "b"]) + stored_strings(book))
+    assert read_novels(path) == (
+        "it was a very fine morning and mister dash walked on",
+        "how odd of him",
+        "not even his aunt",
+        "had asked him to",
+    )
+
+
+def test_long_sentences_of_novels_are_cut_at_commas(tmp_path: Path) -> None:
+    """No phrase is longer than a voice says in one breath, and no word is lost in between."""
+    path = tmp_path / "Rdata.rdb"
+    parts = [f"{number} and so on and on".replace(str(number), "word") for number in range(9)]
+    path.write_bytes(stored_strings([", ".join(parts) + "."]))
+    phrases = read_novels(path)
+    assert max(len(phrase.split()) for phrase in phrases) <= LONGEST
+    assert {word for phrase in phrases for word in phrase.split()} == {"word", "and", "so", "on"}
+
+
+def test_a_file_without_novels_is_named(tmp_path: Path) -> None:
+    """The sentence says what to do."""
+    path = tmp_path / "Rdata.rdb"
+    path.write_bytes(b"nothing")
+    with pytest.raises(MossDemoError, match="holds no text; fetch"):
+        read_novels(path)
+
+
+def test_about_one_person_in_twelve_is_held_out() -> None:
+    """The split by name is fixed and has the intended size."""
+    share = sum(held_out_person(f"human:{number}") for number in range(2_400)) / 2_400
+    assert 0.06 < share < 0.11
