@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -12,7 +11,7 @@ from moss_demo.tiny.builtin import write_builtin
 from moss_demo.tiny.commands import evaluate, prepare_parts, write_samples
 from moss_demo.tiny.corpus import LINES, Corpus
 from moss_demo.tiny.fetching import fetch
-from moss_demo.tiny.recipe import Settings, speak, train, train_all
+from moss_demo.tiny.recipe import Settings, speak, train
 from moss_demo.tiny.recordings import add_recordings, speakers_by_folder
 from moss_demo.tiny.schedule import STAGES, Schedule
 
@@ -42,12 +41,12 @@ def build_parser() -> argparse.ArgumentParser:
     learn.add_argument("--data", type=Path, required=True)
     learn.add_argument("--out", type=Path, required=True)
     learn.add_argument("--shards", type=Path, help="default: DATA/shards")
-    learn.add_argument("--seconds", type=float, default=1400.0, help="of optimizer steps, in all")
-    learn.add_argument("--stage", choices=tuple(STAGES), help="only this one; default: all")
+    learn.add_argument("--seconds", type=float, default=1000.0, help="of optimizer steps")
+    learn.add_argument("--stage", choices=tuple(STAGES), default="training")
     learn.add_argument("--start", type=Path, help="checkpoint that a later stage goes on from")
-    learn.add_argument("--state", type=Path, help="of one stage: go on from it, and write it")
+    learn.add_argument("--state", type=Path, help="go on from this file, and write it at the end")
     learn.add_argument("--last", type=float, default=1.0, help="share of the stage done after")
-    learn.add_argument("--stop-after", type=float, default=1e9, help="hard stop, seconds a stage")
+    learn.add_argument("--stop-after", type=float, default=1e9, help="hard stop, seconds")
     learn.add_argument("--classic-seconds", type=float, default=100.0)
     learn.add_argument("--classic", type=int, default=8, help="processes of classic voices")
     learn.add_argument("--planners", type=int, default=6, help="processes that plan windows")
@@ -84,13 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
             hours = speak(Corpus(arguments.data), shards, arguments.seconds, device)
             print(f"{hours:.1f} h in {shards}")
         case "train":
-            settings = _settings(arguments, device)
-            if arguments.stage is None:
-                train_all(settings, device)
-            else:
-                plan = Schedule(arguments.seconds, arguments.last)
-                stage = STAGES[arguments.stage]
-                train(replace(settings, plan=plan, stage=stage, state=arguments.state), device)
+            train(_settings(arguments, device), device)
         case "evaluate":
             evaluate(arguments, device)
         case "builtin":
@@ -104,8 +97,10 @@ def _settings(arguments: argparse.Namespace, device: torch.device) -> Settings:
         corpus=Corpus(arguments.data),
         shards=arguments.shards or arguments.data / "shards",
         out=arguments.out,
-        plan=Schedule(arguments.seconds),
+        plan=Schedule(arguments.seconds, arguments.last),
+        stage=STAGES[arguments.stage],
         start=arguments.start,
+        state=arguments.state,
         classic_s=arguments.classic_seconds,
         classic_processes=arguments.classic,
         planners=arguments.planners,

@@ -9,7 +9,7 @@ import json
 import multiprocessing as mp
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,7 @@ from moss_demo.tiny.kokoro import Kokoro
 from moss_demo.tiny.layout import Layout
 from moss_demo.tiny.lines import read_scripts
 from moss_demo.tiny.losses import Objective
-from moss_demo.tiny.schedule import SHARES, STAGES, TRAINING, Schedule, Stage
+from moss_demo.tiny.schedule import TRAINING, Schedule, Stage
 from moss_demo.tiny.speaking import ClassicJob, speak_classic, speak_scripts
 from moss_demo.tiny.training import Pool, Trainer, save_checkpoint
 from moss_demo.tiny.utterances import Samples, Spoken, write_shard
@@ -120,24 +120,6 @@ def cut_recordings(corpus: Corpus, shards: Path) -> float:
         if some:
             write_shard(folder / "human", [sound for sound, _ in some], [row for _, row in some])
     return sum(row.samples for _, row in cut[shards]) / SAMPLE_RATE_HZ / 3600
-
-
-def train_all(settings: Settings, device: torch.device) -> None:
-    """Run all stages, each from the checkpoint of the one before; the last one's is the result.
-
-    Args:
-        settings: its plan's seconds are shared out; stages before the last one save beside `out`.
-        device: to train on.
-    """
-    start, seconds = settings.start, settings.plan.seconds
-    *_, last = STAGES
-    for name, stage in STAGES.items():
-        out = settings.out
-        if name != last:
-            out = out.with_name(f"{out.name}-{name}")
-        plan = Schedule(seconds * SHARES[name])
-        train(replace(settings, stage=stage, start=start, out=out, plan=plan), device)
-        start = out
 
 
 def train(settings: Settings, device: torch.device) -> None:
