@@ -6,7 +6,6 @@ alone would teach that people never say less than twelve seconds. Knows nothing 
 folders may be trained on is for the caller to say.
 """
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from moss_demo.domain.audio import SAMPLE_RATE_HZ
+from moss_demo.tiny.sentences import held_out
 from moss_demo.tiny.utterances import Samples, Spoken, trimmed
 
 HELD_OUT_SHARE = 12
@@ -44,7 +44,7 @@ class Word:
 
 def held_out_person(speaker: str) -> bool:
     """Decide by the digest of the name whether a person is not trained on."""
-    return hashlib.sha256(speaker.encode()).digest()[0] % HELD_OUT_SHARE == 0
+    return held_out(speaker, HELD_OUT_SHARE)
 
 
 def plain_words(text: str) -> str | None:

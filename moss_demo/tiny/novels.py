@@ -70,7 +70,7 @@ def _phrases(paragraph: str) -> list[str]:
         parts = [whole] if len(whole.split()) <= LONGEST else _joined(whole.split(","))
         for part in parts:
             plain = plain_words(part.replace("_", "").strip("'\u2018\u2019 "))
-            if plain and SHORTEST <= len(plain.split()) <= LONGEST and plain != plain.upper():
+            if plain and SHORTEST <= len(plain.split()) <= LONGEST:
                 found.append(plain)
     return found
 

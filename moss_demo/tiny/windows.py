@@ -144,7 +144,7 @@ class Conversations:
         draw = self.draw
         if self._vary and draw.random() < EMPTY_SHARE:
             return Window((), int(draw.uniform(0.5, size.seconds) * SAMPLE_RATE_HZ))
-        if self._vary and size is SHORT and draw.random() < 0.25:
+        if self._vary and size.chunks == 1 and draw.random() < 0.25:
             limit_s = draw.uniform(3, size.shortest_s)
         else:
             limit_s = draw.uniform(size.shortest_s, size.seconds)

@@ -1,5 +1,6 @@
 import copy
 from pathlib import Path
+from random import Random
 
 import pytest
 import torch
@@ -7,6 +8,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import AutoProcessor, MossTranscribeDiarizeForConditionalGeneration
 
+from moss_demo.domain.audio import SAMPLE_RATE_HZ
 from moss_demo.errors import CheckpointError, MossDemoError
 from moss_demo.tiny import schedule
 from moss_demo.tiny.batches import Feed, Planner
@@ -17,8 +19,9 @@ from moss_demo.tiny.losses import Objective
 from moss_demo.tiny.recipe import Settings, train
 from moss_demo.tiny.schedule import SETTLING, STAGES, TRAINING, Schedule
 from moss_demo.tiny.training import Pool, Trainer, save_checkpoint, to_device
+from moss_demo.tiny.utterances import read_rows
 from moss_demo.tiny.vocabulary import build_processor
-from moss_demo.tiny.windows import SIZES, Size, sizes
+from moss_demo.tiny.windows import SIZES, Conversations, Entry, Size, sizes
 
 CPU = torch.device("cpu")
 SMALL = Size(30, 1, 896, 22, 300, 6.0)
@@ -160,6 +163,24 @@ def test_going_on_from_no_checkpoint_is_refused(tmp_path: Path) -> None:
     """The sentence names the folder and what belongs there."""
     with pytest.raises(CheckpointError, match="holds no checkpoint to go on from"):
         load_model(tmp_path)
+
+
+def test_short_windows_are_planned_at_every_length_of_a_step(shard: Path) -> None:
+    """A quarter of the shortest size's windows lasts under 15 s, however many make a step."""
+    talk = Conversations(Random(1), {"natural": 1.0})
+    for row in read_rows(shard):
+        talk.add(row.speaker, Entry(0, row.samples, (), row.text))
+    talk.cast()
+    size, *longer = sizes(4)
+    windows = [talk.window(size) for _ in range(200)]
+    short = [w for w in windows if w.placed and w.samples < 14 * SAMPLE_RATE_HZ]
+    assert len(short) > 20
+    assert all(
+        w.samples > 14 * SAMPLE_RATE_HZ
+        for s in longer
+        for w in (talk.window(s) for _ in range(20))
+        if w.placed
+    )
 
 
 def test_every_size_of_window_holds_the_same_sound() -> None:
