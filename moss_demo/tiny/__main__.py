@@ -105,7 +105,7 @@ def _settings(arguments: argparse.Namespace, device: torch.device) -> Settings:
         classic_processes=arguments.classic,
         planners=arguments.planners,
         stop_after_s=arguments.stop_after,
-        pool_hours=70.0 if device.type == "cuda" else 12.0,
+        pool_hours=180.0 if device.type == "cuda" else 12.0,
         step_minutes=32 if device.type == "cuda" else 4,
         compiled=device.type == "cuda",
     )

@@ -27,11 +27,17 @@ from moss_demo.tiny.kokoro_weights import read_onnx
 from moss_demo.tiny.lines import digit_scripts, test_scripts, training_scripts, write_scripts
 from moss_demo.tiny.natural import Narrator, Phonemizer, Styles
 from moss_demo.tiny.novels import read_novels
-from moss_demo.tiny.sentences import TestText, Text, dictionary_examples, meeting_sentences
+from moss_demo.tiny.sentences import (
+    TestText,
+    Text,
+    dictionary_entries,
+    dictionary_examples,
+    meeting_sentences,
+)
 from moss_demo.tiny.vocabulary import train_tokenizer
 
 SENTENCES = Path(__file__).parents[2] / "assets" / "text" / "ami_sentences.json.gz"
-LINES = 60_000
+LINES = 110_000
 TOKENIZER_SENTENCES = 80_000
 TEST_LINES = {"test-known": 240, "test-unheard": 160, "test-meetings": 260}
 
@@ -84,6 +90,7 @@ class Corpus:
             test,
             dictionary_examples(folder) if folder.exists() else (),
             read_novels(novels) if novels.exists() else (),
+            dictionary_entries(folder) if folder.exists() else (),
         )
 
     def encoder(self) -> dict[str, torch.Tensor]:

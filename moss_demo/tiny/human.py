@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from random import Random
 
 import numpy as np
 
@@ -23,7 +24,12 @@ HELD_OUT_SHARE = 12
 MIN_PAUSE_S = 0.22
 MIN_PIECE_S = 0.8
 MAX_PIECE_S = 15.0
+MIN_RUN, MAX_RUN, MAX_RUNS = 2, 6, 5
+"""Words of a run, and most runs of a spliced utterance."""
+
 _FRAME = 160
+_FADE = 80
+_RISE = np.linspace(0, 1, _FADE, dtype=np.float32)
 _IN_FULL = {"mr": "mister", "mrs": "missus", "dr": "doctor", "st": "saint", "ok": "okay"}
 
 
@@ -77,6 +83,56 @@ def pieces(speaker: str, sound: Samples, words: Sequence[Word]) -> Iterator[tupl
             part = trimmed(sound[start:end])
             if text and part is not None and len(part) >= MIN_PIECE_S * SAMPLE_RATE_HZ:
                 yield part, Spoken(speaker, text, len(part))
+
+
+def spliced(
+    speaker: str, sound: Samples, words: Sequence[Word], count: int, draw: Random
+) -> Iterator[tuple[Samples, Spoken]]:
+    """Yield new utterances of a person: short runs of words in another order.
+
+    A decoder knows an hour of people by heart after a few minutes and then need not listen to them;
+    what they never said it must hear. Cuts are at the quietest moment near the border of two words.
+
+    Args:
+        speaker: name of the person.
+        sound: the whole file, int16 at 16 kHz.
+        words: its words in order.
+        count: utterances to make; fewer come where words are few.
+        draw: source of all choices.
+    """
+    if len(words) < 2 * MAX_RUN:
+        return
+    borders = [_quietest(sound, *pair) for pair in pairwise((None, *words, None))]
+    for _ in range(count):
+        parts: list[Samples] = []
+        said: list[str] = []
+        for _ in range(draw.randint(2, MAX_RUNS)):
+            first = draw.randrange(len(words) - MAX_RUN)
+            last = first + draw.randint(MIN_RUN, MAX_RUN)
+            part = sound[borders[first] : borders[last]].astype(np.float32)
+            if len(part) > 2 * _FADE:
+                part[:_FADE] *= _RISE
+                part[-_FADE:] *= _RISE[::-1]
+                parts.append(part.astype(np.int16))
+                said += [word.text.strip() for word in words[first:last]]
+        text = plain_words(" ".join(said))
+        cut = trimmed(np.concatenate(parts)) if parts else None
+        if text and cut is not None and len(cut) <= MAX_PIECE_S * SAMPLE_RATE_HZ:
+            yield cut, Spoken(speaker, text, len(cut))
+
+
+def _quietest(sound: Samples, before: Word | None, after: Word | None) -> int:
+    """Return the quietest sample near the border of two words, or the file's own border."""
+    if before is None or after is None:
+        return 0 if before is None else len(sound)
+    middle = round((before.end + after.start) / 2 * SAMPLE_RATE_HZ)
+    reach = max(6 * _FRAME, round((after.start - before.end) / 2 * SAMPLE_RATE_HZ))
+    start = max(0, middle - reach)
+    span = sound[start : middle + reach].astype(np.float32)
+    frames = span[: len(span) // _FRAME * _FRAME].reshape(-1, _FRAME)
+    if not len(frames):
+        return min(middle, len(sound))
+    return start + int((frames**2).mean(1).argmin()) * _FRAME + _FRAME // 2
 
 
 def _cuts(sound: Samples, words: Sequence[Word]) -> list[int]:

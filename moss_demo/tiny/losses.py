@@ -51,18 +51,19 @@ class Losses:
     segment_speaker: Tensor
     likeness: Tensor
 
-    def total(self, ctc_share: float = 1.0, likeness: float = 0.0) -> Tensor:
+    def total(self, ctc_share: float = 1.0, likeness: float = 0.0, voices: float = 1.0) -> Tensor:
         """Return the weighted sum.
 
         Args:
             ctc_share: fades the CTC loss out.
             likeness: weight of the likeness to Whisper.
+            voices: share of the two speaker losses that counts.
         """
         return (
             self.text
             + CTC_WEIGHT * ctc_share * self.ctc
-            + FRAME_SPEAKER_WEIGHT * self.frame_speaker
-            + SEGMENT_SPEAKER_WEIGHT * self.segment_speaker
+            + FRAME_SPEAKER_WEIGHT * voices * self.frame_speaker
+            + SEGMENT_SPEAKER_WEIGHT * voices * self.segment_speaker
             + likeness * self.likeness
         )
 
@@ -142,6 +143,7 @@ class Objective(nn.Module):
         size: Size,
         train: bool = True,
         unmasked: Tensor | None = None,
+        voices: float = 1.0,
     ) -> tuple[Losses, Tensor]:
         """Return the losses and the predicted ids, shape (batch, positions).
 
@@ -153,6 +155,7 @@ class Objective(nn.Module):
             size: shape of the windows.
             train: add noise.
             unmasked: features that Whisper hears, when some of `mel` is hidden.
+            voices: share of the speaker digits' weight that counts.
         """
         core = self.model.model
         rows = len(batch["ids"])
@@ -171,7 +174,7 @@ class Objective(nn.Module):
         logits = F.linear(last, table)
         labels = batch["labels"].long()
         losses = Losses(
-            self._text_loss(logits, labels),
+            self._text_loss(logits, labels, voices),
             self._ctc_loss(F.linear(audio, table), batch),
             _class_loss(self.frame_head, audio, batch["frame_speaker"]),
             _class_loss(self.segment_head, middle, batch["position_speaker"]),
@@ -216,12 +219,12 @@ class Objective(nn.Module):
         )
         return torch.where(hit & after_prompt, torch.randint_like(ids, 262, len(self.is_word)), ids)
 
-    def _text_loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+    def _text_loss(self, logits: Tensor, labels: Tensor, voices: float) -> Tensor:
         each = F.cross_entropy(
             logits.float().flatten(0, 1), labels.flatten(), ignore_index=NO_LABEL, reduction="none"
         )
-        weight = (labels >= 0).float()
-        weight = torch.where(self.speaker_digits(labels), SPEAKER_DIGIT_WEIGHT * weight, weight)
+        weight, digit = (labels >= 0).float(), SPEAKER_DIGIT_WEIGHT * voices
+        weight = torch.where(self.speaker_digits(labels), digit * weight, weight)
         return (each * weight.flatten()).sum() / weight.sum().clamp(min=1)
 
     def _ctc_loss(self, logits: Tensor, batch: dict[str, Tensor]) -> Tensor:

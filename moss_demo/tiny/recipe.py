@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import soundfile as sf  # type: ignore[import-untyped]  # the package ships no type information
@@ -23,7 +24,7 @@ from moss_demo.tiny.batches import Feed, Planner, Workers
 from moss_demo.tiny.classic import resampled
 from moss_demo.tiny.construct import TOWER, build_model, load_model
 from moss_demo.tiny.corpus import TEST_LINES, Corpus
-from moss_demo.tiny.human import held_out_person, pieces
+from moss_demo.tiny.human import held_out_person, pieces, spliced
 from moss_demo.tiny.kokoro import Kokoro
 from moss_demo.tiny.layout import Layout
 from moss_demo.tiny.lines import read_scripts
@@ -41,6 +42,9 @@ SAVE_FROM = 0.5
 
 SAVE_EVERY_S = 100.0
 
+SPLICED = 12
+"""New utterances made of each recording's words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -55,7 +59,7 @@ class Settings:
         start: the trained checkpoint that the stage goes on from; None to begin.
         state: file to go on from if it exists, and to write at the end; None for neither.
         speak_s: time for natural voices, when the folder holds none yet.
-        classic_s: time for classic voices, beside the training.
+        classic_s: time for classic voices, beside the natural ones.
         classic_processes: processes that speak with classic voices.
         planners: processes that plan windows.
         pool_hours: room for utterances on the device.
@@ -75,7 +79,7 @@ class Settings:
     classic_s: float = 100.0
     classic_processes: int = 8
     planners: int = 6
-    pool_hours: float = 70.0
+    pool_hours: float = 180.0
     stop_after_s: float = 1e9
     step_minutes: int = 32
     compiled: bool = True
@@ -113,8 +117,11 @@ def cut_recordings(corpus: Corpus, shards: Path) -> float:
     for path, speaker, words in corpus.recordings():
         sound, rate_hz = sf.read(path, dtype="float32")
         samples = (resampled(sound, rate_hz) * 32767).clip(-32768, 32767).astype(np.int16)
-        place = shards / "test" if held_out_person(speaker) else shards
-        cut[place].extend(pieces(speaker, samples, words))
+        if held_out_person(speaker):
+            cut[shards / "test"].extend(pieces(speaker, samples, words))
+        else:
+            cut[shards].extend(pieces(speaker, samples, words))
+            cut[shards].extend(spliced(speaker, samples, words, SPLICED, Random(speaker)))
     for folder, some in cut.items():
         folder.mkdir(parents=True, exist_ok=True)
         if some:
@@ -136,12 +143,12 @@ def train(settings: Settings, device: torch.device) -> None:
     settings.out.mkdir(parents=True, exist_ok=True)
     settings.shards.mkdir(parents=True, exist_ok=True)
     report = _log(settings.out / "train.log", begun)
+    speakers = _start_classic(settings, int(begun))
     if not any(settings.shards.glob("natural-*.json")):
         hours = speak(settings.corpus, settings.shards, settings.speak_s, device)
         report(f"natural voices spoke {hours:.1f} h")
     if not (settings.shards / "human.json").exists():
         report(f"recordings cut: {cut_recordings(settings.corpus, settings.shards):.2f} h")
-    speakers = _start_classic(settings, int(begun))
     pool = Pool(settings.shards, settings.pool_hours, device)
     feed = _feed(settings, pool.manifest)
     workers = Workers(feed, settings.planners, int(begun) % 10_000)
@@ -184,7 +191,7 @@ def _train(
         whisper.load_state_dict(encoder)
     classes, noise = max(1, 3 * len(feed.speakers)), stage.word_noise
     objective = Objective(model, Layout(tokenizer), classes, noise, whisper).train()
-    trainer = Trainer(objective, device, stage)
+    trainer = Trainer(objective, device, stage, encoder if stage.bridge else None)
     state = settings.state
     if state is not None and state.exists():
         trainer.resume(torch.load(state, map_location=device, weights_only=True))
@@ -265,7 +272,7 @@ def _start_classic(settings: Settings, seed: int) -> list[mp.Process]:
 def _feed(settings: Settings, manifest: Path) -> Feed:
     corpus = settings.corpus
     people = {speaker for _, speaker, _ in corpus.recordings()}
-    speakers = speaker_classes(corpus.styles().names, people) if settings.stage.voices else {}
+    speakers = speaker_classes(corpus.styles().names, people)
     (settings.out / "speakers.json").write_text(json.dumps(speakers), encoding="utf-8")
     return Feed(
         manifest,

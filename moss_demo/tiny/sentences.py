@@ -17,6 +17,8 @@ from random import Random
 from moss_demo.tiny import grammar
 
 MAX_WORDS = 16
+MIN_ENTRY = 4
+"""Words of a dictionary entry, the word itself included."""
 
 _HELD_OUT_SHARE = 16
 _CHAIN_START = ("", "")
@@ -62,6 +64,26 @@ def dictionary_examples(folder: Path) -> tuple[str, ...]:
     return tuple(found)
 
 
+def dictionary_entries(folder: Path) -> tuple[str, ...]:
+    """Read WordNet's words, each followed by what it means, as a dictionary is read aloud.
+
+    Meetings and examples use few words often; here every word comes once or twice.
+    """
+    found: dict[str, None] = {}
+    for part in ("noun", "verb", "adj", "adv"):
+        for line in (folder / f"data.{part}").read_text(encoding="latin-1").splitlines():
+            fields, _, gloss = line.partition(" | ")
+            if line.startswith(" ") or not gloss:
+                continue  # the licence stands above the entries
+            word = re.sub(r"[(].*[)]", "", fields.split()[4]).replace("_", " ")
+            meaning = re.sub(r"[(][^)]*[)]", " ", gloss.partition('"')[0]).partition(";")[0]
+            entry = " ".join(re.sub(r"[,:-]", " ", f"{word} {meaning}").split())
+            size = len(entry.split())
+            if re.fullmatch(r"[a-z' ]+", entry) and MIN_ENTRY <= size <= MAX_WORDS:
+                found[entry] = None
+    return tuple(found)
+
+
 class Chain:
     """A second-order Markov chain over sentences: any three words in a row are real."""
 
@@ -91,12 +113,13 @@ class Chain:
 class Shares:
     """How often each source is drawn; they need not add up to 1."""
 
-    meetings: float = 0.30
-    chains: float = 0.12
-    examples: float = 0.14
-    novels: float = 0.26
-    grammar: float = 0.11
-    digits: float = 0.07
+    meetings: float = 0.26
+    chains: float = 0.08
+    examples: float = 0.12
+    entries: float = 0.16
+    novels: float = 0.24
+    grammar: float = 0.08
+    digits: float = 0.06
 
 
 class Text:
@@ -108,18 +131,20 @@ class Text:
         tests: tuple[str, ...],
         examples: tuple[str, ...] = (),
         novels: tuple[str, ...] = (),
+        entries: tuple[str, ...] = (),
         shares: Shares | None = None,
     ) -> None:
         """Keep the sources; an empty one is not drawn from."""
         shares = shares or Shares()
         self._meetings, self._tests = meetings, frozenset(tests)
-        self._examples, self._novels = examples, novels
+        self._examples, self._novels, self._entries = examples, novels, entries
         self._chain = Chain(meetings)
         self._sources = {
             self._meeting: shares.meetings,
             self._chain.sentence: shares.chains,
             self._example: shares.examples if examples else 0.0,
             self._phrase: shares.novels if novels else 0.0,
+            self._entry: shares.entries if entries else 0.0,
             grammar.sentence: shares.grammar,
             grammar.digit_string: shares.digits,
         }
@@ -141,6 +166,9 @@ class Text:
 
     def _phrase(self, draw: Random) -> str:
         return draw.choice(self._novels)
+
+    def _entry(self, draw: Random) -> str:
+        return draw.choice(self._entries)
 
 
 class TestText:

@@ -4,9 +4,11 @@ Knows the objective, the mixer and the clock; knows no data source and no comman
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -97,22 +99,37 @@ class Trainer:
     """Owns the optimizer and the loop."""
 
     def __init__(
-        self, objective: Objective, device: torch.device, stage: Stage, seed: int = 0
+        self,
+        objective: Objective,
+        device: torch.device,
+        stage: Stage,
+        origin: Mapping[str, Tensor] | None = None,
+        seed: int = 0,
     ) -> None:
-        """Put encoder, matrices and vectors into groups with their own rates and decay."""
+        """Put encoder, matrices and vectors into groups with their own rates and decay.
+
+        Args:
+            objective: the model with its losses.
+            device: where to train.
+            stage: rates and losses.
+            origin: Whisper's encoder, for a stage that goes between it and the trained one.
+            seed: of all random choices.
+        """
         self.objective = objective.to(device)
         self.stage = stage
         self.mixer = Mixer(device, seed)
         self.device = device
         self.progress = Progress()
         self.done = 0.0  # share of the whole training
-        encoder = list(objective.model.model.audio_tower.parameters())
+        self._draw = Random(seed)
+        tower = dict(objective.model.model.audio_tower.named_parameters())
+        encoder = list(tower.values())
+        self._tower = [value.data for value in encoder]
+        self._origin = [origin[name].to(device) for name in tower] if origin else []
         known = {id(parameter) for parameter in encoder}
         rest = [p for p in objective.parameters() if id(p) not in known and p.requires_grad]
         matrices = [p for p in rest if p.ndim >= 2]
         vectors = [p for p in rest if p.ndim < 2]
-        for parameter in encoder if stage.encoder_rate == 0 else ():
-            parameter.requires_grad_(False)
         moving = [p for p in encoder if p.requires_grad]
         self._optimizer = torch.optim.AdamW(
             [
@@ -125,15 +142,37 @@ class Trainer:
         )
 
     def losses(
-        self, pool: Tensor, batch: dict[str, Tensor], size: Size, train: bool = True
+        self,
+        pool: Tensor,
+        batch: dict[str, Tensor],
+        size: Size,
+        train: bool = True,
+        voices: float = 1.0,
     ) -> tuple[Losses, Tensor]:
         """Mix a batch and return its losses and predicted ids."""
         samples = size.seconds * SAMPLE_RATE_HZ
         whole = self.mixer.features(self.mixer.waves(pool, batch, samples, train))
         mel = self.mixer.masked(whole) if train else whole
         with torch.autocast(self.device.type, torch.bfloat16, self.device.type == "cuda"):
-            losses, predicted = self.objective(mel, batch, size, train=train, unmasked=whole)
+            losses, predicted = self.objective(
+                mel, batch, size, train=train, unmasked=whole, voices=voices
+            )
         return losses, predicted
+
+    @contextmanager
+    def towards_whisper(self, share: float) -> Iterator[None]:
+        """Let the encoder's weights be that much Whisper's own while the block runs."""
+        if share == 0 or not self._origin:
+            yield
+            return
+        kept = [value.clone() for value in self._tower]
+        for value, theirs in zip(self._tower, self._origin, strict=True):
+            value.lerp_(theirs, share)
+        try:
+            yield
+        finally:
+            for value, own in zip(self._tower, kept, strict=True):
+                value.copy_(own)
 
     def step(self, pool: Tensor, batch: dict[str, Tensor], size: Size, progress: float) -> None:
         """Take one optimizer step."""
@@ -142,9 +181,13 @@ class Trainer:
         heard = stage.encoder_rate * schedule.encoder_factor(stage, progress, number)
         matrices, vectors, encoder = self._optimizer.param_groups
         matrices["lr"], vectors["lr"], encoder["lr"] = rate, rate, heard
-        losses, _ = self.losses(pool, batch, size)
-        total = losses.total(schedule.ctc_share(progress), stage.likeness)
-        torch.autograd.backward(total)
+        share = stage.bridge * self._draw.random() ** 2
+        with self.towards_whisper(share):
+            losses, _ = self.losses(pool, batch, size, voices=1 - share)
+            total = losses.total(schedule.ctc_share(progress), stage.likeness, 1 - share)
+            torch.autograd.backward(total)
+        for value in encoder["params"] if share else ():
+            value.grad.mul_(1 - share)  # of the encoder that was heard, its own part
         norm = torch.nn.utils.clip_grad_norm_(self.objective.parameters(), LONGEST_STEP)
         self._optimizer.step()
         self._optimizer.zero_grad(set_to_none=True)
@@ -216,12 +259,13 @@ class Trainer:
         self.progress.step, self.done = state["step"], state["done"]
 
     def check(self, pool: Tensor, arrays: Arrays, size: Size) -> str:
-        """Return teacher-forced accuracies on a batch: words, speakers, stamps.
+        """Return teacher-forced accuracies of what would be saved: words, speakers, stamps.
 
         Gradients stay on, or every compiled layer would be compiled again without them.
         """
         batch = to_device(arrays, self.device)
-        losses, predicted = self.losses(pool, batch, size, train=False)
+        with self.towards_whisper(self.stage.whispered):
+            losses, predicted = self.losses(pool, batch, size, train=False)
         labels = batch["labels"].long()
         right = predicted == labels
         words, speakers = self.objective.words(labels), self.objective.speaker_digits(labels)

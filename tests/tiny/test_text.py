@@ -2,6 +2,7 @@ import zlib
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from moss_demo.errors import MossDemoError
 from moss_demo.tiny import grammar
 from moss_demo.tiny.corpus import SENTENCES
-from moss_demo.tiny.human import held_out_person, plain_words
+from moss_demo.tiny.human import MAX_RUN, Word, held_out_person, plain_words, spliced
 from moss_demo.tiny.natural import Voice, plain, spoken_form
 from moss_demo.tiny.novels import LONGEST, read_novels
 from moss_demo.tiny.sentences import (
@@ -17,6 +18,7 @@ from moss_demo.tiny.sentences import (
     Chain,
     TestText,
     Text,
+    dictionary_entries,
     dictionary_examples,
     held_out,
     meeting_sentences,
@@ -71,6 +73,54 @@ def test_dictionary_examples_are_read_from_quotes(tmp_path) -> None:
     for part in ("noun", "verb", "adj", "adv"):
         (tmp_path / f"data.{part}").write_text(line, encoding="latin-1")
     assert dictionary_examples(tmp_path) == ("the bold red cliffs",)
+
+
+def test_dictionary_entries_are_words_with_their_meaning(tmp_path) -> None:
+    """No examples, no remarks in brackets, no names, nothing with figures; the licence is none."""
+    lines = (
+        "  1 This software and database is | being provided to you\n"
+        '00 03 n 01 tank_shell 0 001 @ 01 n 0000 | a shell (as fired) by a tank; "the shells"\n'
+        "00 03 n 01 Paris 0 001 @ 01 n 0000 | the capital city of a country\n"
+        "00 00 s 01 galore(ip) 0 001 & 01 a 0000 | in great numbers; existing in abundance\n"
+        "00 03 n 01 hour 0 001 @ 01 n 0000 | a period of 60 minutes\n"
+    )
+    for part in ("noun", "verb", "adj", "adv"):
+        (tmp_path / f"data.{part}").write_text(lines, encoding="latin-1")
+    wanted = ("tank shell a shell by a tank", "galore in great numbers")
+    assert dictionary_entries(tmp_path) == wanted
+
+
+def a_recording(words: int) -> tuple[np.ndarray, list[Word]]:
+    """Return words that are tones of their own, 0.3 s each with 0.1 s of silence after it."""
+    at = np.arange(4_800) / 16_000
+    tone = [np.sin(2 * np.pi * (200 + 20 * place) * at) * 9_000 for place in range(words)]
+    sound = np.concatenate([np.pad(part, (0, 1_600)) for part in tone]).astype(np.int16)
+    return sound, [
+        Word(f" W{n}x,".replace(str(n), chr(97 + n)), 0.4 * n, 0.4 * n + 0.3) for n in range(words)
+    ]
+
+
+def test_spliced_utterances_say_what_they_are_made_of() -> None:
+    """Whole words in new orders, each with its own sound; the same seed gives the same."""
+    sound, words = a_recording(20)
+    made = list(spliced("human:1", sound, words, 8, Random(1)))
+    assert len({spoken.text for _, spoken in made}) == len(made) == 8
+    for samples, spoken in made:
+        said = spoken.text.split()
+        assert len(samples) == spoken.samples
+        assert len(samples) / 16_000 == pytest.approx(0.4 * len(said), abs=0.25)
+        for place, word in enumerate(said):
+            middle = samples[int((0.4 * place + 0.08) * 16_000) :][:2_400].astype(float)
+            hz = np.abs(np.fft.rfft(middle)).argmax() * 16_000 / 2_400
+            assert hz == pytest.approx(200 + 20 * (ord(word[1]) - 97), abs=8)
+    again = list(spliced("human:1", sound, words, 8, Random(1)))
+    assert [spoken for _, spoken in again] == [spoken for _, spoken in made]
+
+
+def test_a_recording_of_few_words_is_not_spliced() -> None:
+    """New orders of a handful of words teach nothing."""
+    sound, words = a_recording(2 * MAX_RUN - 1)
+    assert not list(spliced("human:1", sound, words, 8, Random(1)))
 
 
 def test_sentences_get_the_tune_of_what_they_are() -> None:

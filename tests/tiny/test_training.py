@@ -1,4 +1,5 @@
 import copy
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -17,8 +18,8 @@ from moss_demo.tiny.corpus import Corpus
 from moss_demo.tiny.layout import Layout
 from moss_demo.tiny.losses import Objective
 from moss_demo.tiny.recipe import Settings, train
-from moss_demo.tiny.schedule import SETTLING, STAGES, TRAINING, Schedule
-from moss_demo.tiny.training import Pool, Trainer, save_checkpoint, to_device
+from moss_demo.tiny.schedule import BRIDGING, STAGES, TRAINING, Schedule, Stage
+from moss_demo.tiny.training import WEIGHT_DECAY, Pool, Trainer, save_checkpoint, to_device
 from moss_demo.tiny.utterances import read_rows
 from moss_demo.tiny.vocabulary import build_processor
 from moss_demo.tiny.windows import SIZES, Conversations, Entry, Size, sizes
@@ -101,32 +102,103 @@ def test_a_run_that_goes_on_covers_the_rest() -> None:
     assert plan.progress(0.56, 500) == 1.0
 
 
+class Bench:
+    """A trainer of one stage with a batch, on a CPU."""
+
+    def __init__(self, stage: Stage, tokenizer: Tokenizer, shard: Path, folder: Path) -> None:
+        """Plan one batch, and let Whisper's encoder be half of the model's."""
+        torch.manual_seed(0)
+        path = folder / "tokenizer.json"
+        tokenizer.save(str(path))
+        self.pool = Pool(shard.parent, 0.01, CPU)
+        self.pool.scan()
+        voices = {"natural:a": 0, "natural:b": 1}
+        planner = Planner(Feed(self.pool.manifest, path, voices, frozenset(), {"natural": 1.0}), 1)
+        planner.poll()
+        self.model = build_model(build_processor(tokenizer))
+        self.tower = self.model.model.audio_tower
+        whisper = copy.deepcopy(self.tower) if stage.likeness else None
+        objective = Objective(self.model, Layout(tokenizer), 6, stage.word_noise, whisper).train()
+        self.origin = {name: 0.5 * value.clone() for name, value in self.tower.state_dict().items()}
+        self.trainer = Trainer(objective, CPU, stage, self.origin if stage.bridge else None)
+        self.trainer.progress.step = stage.warm_up_steps
+        self.arrays = planner.batch(SMALL)
+
+    def step(self) -> None:
+        """Take one step after the warm-up."""
+        batch = to_device(self.arrays, CPU)
+        self.trainer.step(self.pool.samples, batch, SMALL, 0.1)
+
+
 @pytest.mark.parametrize("name", STAGES)
-def test_every_stage_teaches_the_decoder_and_the_last_keeps_the_encoder_still(
+def test_every_stage_teaches_decoder_and_encoder(
     name: str, tokenizer: Tokenizer, shard: Path, tmp_path: Path
 ) -> None:
-    """What moves after the warm-up: the encoder too, but not where the decoder only settles."""
-    stage = STAGES[name]
-    torch.manual_seed(0)
-    path = tmp_path / "tokenizer.json"
-    tokenizer.save(str(path))
-    pool = Pool(shard.parent, 0.01, CPU)
-    pool.scan()
-    planner = Planner(Feed(pool.manifest, path, {}, frozenset(), {"natural": 1.0}), 1)
-    planner.poll()
-    model = build_model(build_processor(tokenizer))
-    before = {name: value.clone() for name, value in model.state_dict().items()}
-    whisper = copy.deepcopy(model.model.audio_tower) if stage.likeness else None
-    objective = Objective(model, Layout(tokenizer), 3, stage.word_noise, whisper).train()
-    trainer = Trainer(objective, CPU, stage)
-    trainer.progress.step = stage.warm_up_steps
-    trainer.step(pool.samples, to_device(planner.batch(SMALL), CPU), SMALL, 0.1)
+    """Both move after the warm-up."""
+    bench = Bench(STAGES[name], tokenizer, shard, tmp_path)
+    before = {name: value.clone() for name, value in bench.model.state_dict().items()}
+    bench.step()
     changed = {
-        name.startswith("model.audio_tower.")
-        for name, value in model.state_dict().items()
+        name.startswith(TOWER)
+        for name, value in bench.model.state_dict().items()
         if not torch.equal(value, before[name])
     }
-    assert changed == ({False} if name == "settling" else {False, True})
+    assert changed == {False, True}
+
+
+def test_towards_whisper_is_for_the_block_alone(
+    tokenizer: Tokenizer, shard: Path, tmp_path: Path
+) -> None:
+    """Inside, the encoder is a mean of both; after it, and after an error, its own again."""
+    bench = Bench(BRIDGING, tokenizer, shard, tmp_path)
+    own = bench.tower.conv1.weight.clone()
+    with bench.trainer.towards_whisper(0.25):
+        assert torch.allclose(bench.tower.conv1.weight, 0.875 * own)
+    assert torch.equal(bench.tower.conv1.weight, own)
+    with suppress(ZeroDivisionError), bench.trainer.towards_whisper(1.0):
+        assert torch.allclose(bench.tower.conv1.weight, bench.origin["conv1.weight"])
+        raise ZeroDivisionError
+    assert torch.equal(bench.tower.conv1.weight, own)
+
+
+def test_whispers_own_encoder_teaches_words_but_no_voices(
+    tokenizer: Tokenizer, shard: Path, tmp_path: Path
+) -> None:
+    """At the far end of the bridge the encoder stays, and who speaks counts nothing."""
+    bench = Bench(BRIDGING, tokenizer, shard, tmp_path)
+    bench.trainer._draw = Fixed()
+    before = {name: value.clone() for name, value in bench.model.state_dict().items()}
+    heads = bench.trainer.objective.frame_head.weight.clone()
+    bench.step()
+    after = bench.model.state_dict()
+    assert all(torch.equal(after[n], before[n]) for n in after if n.startswith(TOWER))
+    name = "model.language_model.layers.0.mlp.up_proj.weight"
+    assert not torch.equal(after[name], before[name])
+    decayed = heads * (1 - WEIGHT_DECAY * BRIDGING.decoder_rate)
+    assert torch.allclose(bench.trainer.objective.frame_head.weight, decayed)
+
+
+class Fixed(Random):
+    """Draws the largest share of Whisper's."""
+
+    def random(self) -> float:
+        """Return 1."""
+        return 1.0
+
+
+def test_the_weight_of_a_speaker_digit_can_fade(
+    tokenizer: Tokenizer, shard: Path, tmp_path: Path
+) -> None:
+    """Without voices, a wrong digit costs nothing; every other token still does."""
+    bench = Bench(BRIDGING, tokenizer, shard, tmp_path)
+    objective = bench.trainer.objective
+    labels = torch.from_numpy(bench.arrays["labels"]).long()
+    right = torch.nn.functional.one_hot(labels.clamp(min=0), len(objective.is_word)) * 20.0
+    wrong = torch.where(objective.speaker_digits(labels)[..., None], -right, right)
+    assert objective._text_loss(right, labels, 1.0) < 1e-4
+    assert objective._text_loss(wrong, labels, 1.0) > 1
+    assert objective._text_loss(wrong, labels, 0.0) < 1e-4
+    assert objective._text_loss(-right, labels, 0.0) > 1
 
 
 def test_likeness_is_lost_as_the_encoder_moves_away(tokenizer: Tokenizer) -> None:
@@ -154,7 +226,7 @@ def test_likeness_is_lost_as_the_encoder_moves_away(tokenizer: Tokenizer) -> Non
 
 def test_a_later_stage_needs_a_checkpoint(tmp_path: Path) -> None:
     """Only the first one begins with a random decoder."""
-    settings = Settings(Corpus(tmp_path), tmp_path, tmp_path, Schedule(1), stage=SETTLING)
+    settings = Settings(Corpus(tmp_path), tmp_path, tmp_path, Schedule(1), stage=BRIDGING)
     with pytest.raises(MossDemoError, match="--start"):
         train(settings, CPU)
 
