@@ -104,7 +104,6 @@ class Trainer:
         device: torch.device,
         stage: Stage,
         origin: Mapping[str, Tensor] | None = None,
-        seed: int = 0,
     ) -> None:
         """Put encoder, matrices and vectors into groups with their own rates and decay.
 
@@ -113,15 +112,13 @@ class Trainer:
             device: where to train.
             stage: rates and losses.
             origin: Whisper's encoder, for a stage that goes between it and the trained one.
-            seed: of all random choices.
         """
         self.objective = objective.to(device)
-        self.stage = stage
-        self.mixer = Mixer(device, seed)
-        self.device = device
+        self.stage, self.device = stage, device
+        self.mixer = Mixer(device, seed=0)
         self.progress = Progress()
         self.done = 0.0  # share of the whole training
-        self._draw = Random(seed)
+        self._draw = Random(0)
         tower = dict(objective.model.model.audio_tower.named_parameters())
         encoder = list(tower.values())
         self._tower = [value.data for value in encoder]
@@ -142,21 +139,16 @@ class Trainer:
         )
 
     def losses(
-        self,
-        pool: Tensor,
-        batch: dict[str, Tensor],
-        size: Size,
-        train: bool = True,
-        voices: float = 1.0,
+        self, pool: Tensor, batch: dict[str, Tensor], size: Size, voices: float | None = None
     ) -> tuple[Losses, Tensor]:
-        """Mix a batch and return its losses and predicted ids."""
+        """Mix a batch and return its losses and predicted ids; checks have no share of voices."""
+        train = voices is not None
         samples = size.seconds * SAMPLE_RATE_HZ
         whole = self.mixer.features(self.mixer.waves(pool, batch, samples, train))
         mel = self.mixer.masked(whole) if train else whole
         with torch.autocast(self.device.type, torch.bfloat16, self.device.type == "cuda"):
-            losses, predicted = self.objective(
-                mel, batch, size, train=train, unmasked=whole, voices=voices
-            )
+            share = 1.0 if voices is None else voices
+            losses, predicted = self.objective(mel, batch, size, train, whole, share)
         return losses, predicted
 
     @contextmanager
@@ -183,7 +175,7 @@ class Trainer:
         matrices["lr"], vectors["lr"], encoder["lr"] = rate, rate, heard
         share = stage.bridge * self._draw.random() ** 2
         with self.towards_whisper(share):
-            losses, _ = self.losses(pool, batch, size, voices=1 - share)
+            losses, _ = self.losses(pool, batch, size, 1 - share)
             total = losses.total(schedule.ctc_share(progress), stage.likeness, 1 - share)
             torch.autograd.backward(total)
         for value in encoder["params"] if share else ():
@@ -265,7 +257,7 @@ class Trainer:
         """
         batch = to_device(arrays, self.device)
         with self.towards_whisper(self.stage.whispered):
-            losses, predicted = self.losses(pool, batch, size, train=False)
+            losses, predicted = self.losses(pool, batch, size)
         labels = batch["labels"].long()
         right = predicted == labels
         words, speakers = self.objective.words(labels), self.objective.speaker_digits(labels)

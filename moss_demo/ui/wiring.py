@@ -105,8 +105,10 @@ def wire_run(switch: Switch, triggers: Iterable[Callable[..., Any]], job: Job) -
 
     What is yielded stands in every later yield too: Gradio sends the differences, and its page
     mutates what it was given, so an update that the next one leaves out can be lost unseen.
+    And what a run that is cancelled had yielded last can reach the page after what `settle` says,
+    so the end says it once more.
     """
-    phase = switch.phase
+    phase, said = switch.phase, gr.State()
 
     def begin() -> Updates:
         return switch.turned(on=True) | {switch.status: present.STARTING}
@@ -132,7 +134,9 @@ def wire_run(switch: Switch, triggers: Iterable[Callable[..., Any]], job: Job) -
 
     def settle(values: Updates) -> Updates:
         try:
-            return job.settle(values)
+            updates = job.settle(values)
+            last = updates.get(switch.status)
+            return updates | {said: last if isinstance(last, str) else None}
         except MossDemoError as error:
             raise as_toast(error) from error
 
@@ -141,11 +145,12 @@ def wire_run(switch: Switch, triggers: Iterable[Callable[..., Any]], job: Job) -
             return settle(values)
         return {job.settled[0]: gr.skip()}
 
-    def end() -> Updates:
-        return switch.turned(on=False)
+    def end(last: str | None) -> Updates:
+        again = {} if last is None else {switch.status: last}
+        return switch.turned(on=False) | again
 
-    def end_broken(now: Phase) -> Updates:
-        return end() if now in (Phase.BEGUN, Phase.BROKEN) else {switch.start: gr.skip()}
+    def end_broken(last: str | None, now: Phase) -> Updates:
+        return end(last) if now in (Phase.BEGUN, Phase.BROKEN) else {switch.start: gr.skip()}
 
     events = []
     for trigger in triggers:
@@ -155,12 +160,13 @@ def wire_run(switch: Switch, triggers: Iterable[Callable[..., Any]], job: Job) -
         streamed = list(dict.fromkeys([phase, switch.status, *job.streamed]))
         event = begun.then(stream, job.asked, streamed, **HELPER, **ON_DEVICE)
         for outcome, handler, finish, asked in (
-            (event.then, settle, end, None),
-            (event.failure, settle_broken, end_broken, phase),
+            (event.then, settle, end, [said]),
+            (event.failure, settle_broken, end_broken, [said, phase]),
         ):
-            put_away = outcome(handler, job.kept | {phase}, job.settled, **HELPER, **job.turn)
+            settled = [*job.settled, said]
+            put_away = outcome(handler, job.kept | {phase}, settled, **HELPER, **job.turn)
             for either in (put_away.then, put_away.failure):
-                either(finish, asked, switch.parts, queue=False, **HELPER)
+                either(finish, asked, [*switch.parts, switch.status], queue=False, **HELPER)
         events.append(event)
     switch.stop.click(None, None, None, cancels=events, api_visibility="private")
     return events

@@ -32,7 +32,7 @@ from tests.engine.gguf_file.writing import (
 
 WHOLE = Request(read_audio(SAMPLES / "two-speakers.flac"))
 BEGIN = Request(WHOLE.clip, options=DecodeOptions(40), speech_gate=False)
-FIRST = "[0.50][S01]hello ben can you hear me[2.00]"
+FIRST = "[0.48][S01]hello ben can you hear me[1.98]"
 
 
 def _finished(path: Path | str, request: Request) -> Finished:
