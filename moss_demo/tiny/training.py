@@ -251,7 +251,7 @@ class Trainer:
         self.progress.step, self.done = state["step"], state["done"]
 
     def check(self, pool: Tensor, arrays: Arrays, size: Size) -> str:
-        """Return teacher-forced accuracies of what would be saved: words, speakers, stamps.
+        """Return teacher-forced accuracies on a batch: words, speakers, stamps.
 
         Gradients stay on, or every compiled layer would be compiled again without them.
         """
